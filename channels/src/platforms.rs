@@ -1,6 +1,32 @@
-//! The platforms: a file each, and what two of them share on the wire.
+//! The platforms there are: each a file, and a row here that makes a channel of its settings.
 
 pub mod calls;
 pub mod discord;
 pub mod slack;
+pub mod upload;
 pub mod websocket;
+
+use crate::channel::Channel;
+use crate::door::Door;
+use house::settings::channels::Channel as Settings;
+
+/// Makes a channel of its settings; `secrets` looks a variable up as `.env` has it. An error says what is missing and what to do.
+pub type Make = fn(&Settings, &dyn Fn(&str) -> Option<String>, Door) -> Result<Box<dyn Channel>, String>;
+
+const PLATFORMS: [(&str, Make); 2] = [
+    ("discord", |settings, secrets, door| Ok(Box::new(discord::Discord::new(settings, secrets, door)?))),
+    ("slack", |settings, secrets, door| Ok(Box::new(slack::Slack::new(settings, secrets, door)?))),
+];
+
+/// Makes the channel of this name.
+pub fn made(
+    name: &str,
+    settings: &Settings,
+    secrets: &dyn Fn(&str) -> Option<String>,
+    door: Door,
+) -> Result<Box<dyn Channel>, String> {
+    match PLATFORMS.iter().find(|(known, _)| *known == name) {
+        Some((_, make)) => make(settings, secrets, door),
+        None => Err(format!("this version has no channel called {name}")),
+    }
+}

@@ -9,7 +9,8 @@ mod link;
 mod rest;
 
 use crate::channel::{
-    Attached, Batch, Button, Buttons, Channel, Chat, Form, Known, Limits, Message, Press, Sent, Trouble, Unit, Welcome,
+    Attached, Batch, Button, Buttons, Channel, Chat, Form, Known, Limits, Message, Press, Sent, Trouble,
+    Unit, Welcome,
 };
 use crate::door::Door;
 use crate::platforms::calls::{body, harmless};
@@ -80,7 +81,8 @@ impl Discord {
         let base = if settings.url.is_empty() { OFFICIAL } else { settings.url.trim_end_matches('/') };
         let rest = Arc::new(Rest::new(door.http().clone(), base, token.clone(), name));
         let of_groups = if settings.groups.is_empty() { 0 } else { GUILD_MESSAGES };
-        let plan = Plan { door, token, intents: DIRECT_MESSAGES | of_groups, is_plain: base.starts_with("http://") };
+        let plan =
+            Plan { door, token, intents: DIRECT_MESSAGES | of_groups, is_plain: base.starts_with("http://") };
         let (welcome, welcomed) = watch::channel(Welcome::default());
         let groups = settings.groups.clone();
         let gateway = Arc::new(Gateway { rest: rest.clone(), plan, groups, welcome: welcomed });
@@ -98,7 +100,14 @@ impl Discord {
             has_keys: false,
             approves: true,
         };
-        Ok(Self { rest, gateway, limits, welcome, inward: tokio::sync::Mutex::default(), unsure: Mutex::default() })
+        Ok(Self {
+            rest,
+            gateway,
+            limits,
+            welcome,
+            inward: tokio::sync::Mutex::default(),
+            unsure: Mutex::default(),
+        })
     }
 
     async fn post(&self, name: &str, major: &str, path: String, what: Body) -> Result<Value, Trouble> {
@@ -140,7 +149,9 @@ impl Channel for Discord {
         self.rest.try_again();
         let me = self.rest.get("/users/@me", "", "/users/@me").await?;
         let (id, name) = (me["id"].as_str().unwrap_or_default(), me["username"].as_str().unwrap_or_default());
-        let cursor = after.and_then(|after| serde_json::from_value(after.clone()).ok()).unwrap_or_else(Cursor::default);
+        let cursor = after
+            .and_then(|after| serde_json::from_value(after.clone()).ok())
+            .unwrap_or_else(Cursor::default);
         inward.told = Some(self.gateway.clone().start(id.to_owned(), cursor).await?);
         Ok(Known { id: id.to_owned(), name: format!("@{name}") })
     }
@@ -180,7 +191,9 @@ impl Channel for Discord {
         let since = self.unsure_since(&message.key);
         let now = clock::since_boot_ms();
         if since.is_some_and(|since| now.saturating_sub(since) > NONCE_COUNTS_MS) {
-            return Err(Trouble::Doubtful("Discord did not answer, and its memory of keys is over".to_owned()));
+            return Err(Trouble::Doubtful(
+                "Discord did not answer, and its memory of keys is over".to_owned(),
+            ));
         }
         let chat = message.chat.id.as_str();
         let what = whole(message);
@@ -281,7 +294,8 @@ fn whole(message: &Message) -> Value {
 }
 
 fn rows(buttons: &[Button]) -> Value {
-    let button = |button: &Button| json!({"type": 2, "style": 2, "label": button.label, "custom_id": button.data});
+    let button =
+        |button: &Button| json!({"type": 2, "style": 2, "label": button.label, "custom_id": button.data});
     let row = |row: &[Button]| json!({"type": 1, "components": row.iter().map(button).collect::<Vec<_>>()});
     buttons.chunks(ROW).map(row).collect()
 }

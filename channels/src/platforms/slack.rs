@@ -9,7 +9,8 @@ mod text;
 mod web;
 
 use crate::channel::{
-    Attached, Batch, Buttons, Channel, Chat, Form, Heard, Known, Limits, Message, Press, Sent, Trouble, Unit, Welcome, What,
+    Attached, Batch, Buttons, Channel, Chat, Form, Heard, Known, Limits, Message, Press, Sent, Trouble, Unit,
+    Welcome, What,
 };
 use crate::door::Door;
 use crate::platforms::calls::{body, harmless};
@@ -66,7 +67,7 @@ struct Inward {
 #[derive(Default)]
 struct Outstanding {
     last: u64,
-    envelopes: VecDeque<(u64, String, mpsc::Sender<String>)>,
+    envelopes: VecDeque<(u64, String, mpsc::UnboundedSender<String>)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -155,8 +156,12 @@ impl Slack {
         let thread = place.chat.thread.clone().unwrap_or_default();
         let method = if thread.is_empty() { "conversations.history" } else { "conversations.replies" };
         for _ in 0..PAGES {
-            let mut what =
-                vec![("channel", place.chat.id.as_str()), ("oldest", &place.last), ("limit", PAGE), ("cursor", &next)];
+            let mut what = vec![
+                ("channel", place.chat.id.as_str()),
+                ("oldest", &place.last),
+                ("limit", PAGE),
+                ("cursor", &next),
+            ];
             if !thread.is_empty() {
                 what.push(("ts", &thread));
             }
@@ -170,7 +175,9 @@ impl Slack {
         }
         let heard = said.iter().filter(|said| said["ts"].as_str().is_some_and(|ts| ts > place.last.as_str()));
         let heard = heard.filter_map(|said| events::message(said, me, place.chat.clone()));
-        let is_ours = |heard: &Heard| place.chat.is_private || matches!(&heard.what, What::Word(word) if word.is_addressed);
+        let is_ours = |heard: &Heard| {
+            place.chat.is_private || matches!(&heard.what, What::Word(word) if word.is_addressed)
+        };
         let mut heard: Vec<Heard> = heard.filter(is_ours).collect();
         heard.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(heard)
@@ -211,7 +218,8 @@ impl Channel for Slack {
         let told = self.web.ask("auth.test", &[]).await?;
         let text = |key: &str| told[key].as_str().unwrap_or_default().to_owned();
         if let Some(scopes) = told["scopes"].as_str()
-            && let Some(scope) = NEEDED.iter().find(|needed| !scopes.split(',').any(|scope| scope.trim() == **needed))
+            && let Some(scope) =
+                NEEDED.iter().find(|needed| !scopes.split(',').any(|scope| scope.trim() == **needed))
         {
             return Err(Trouble::Revoked(format!(
                 "Slack: the app lacks the scope {scope}: at api.slack.com/apps open your app, OAuth & Permissions, add it, and \
@@ -219,14 +227,20 @@ impl Channel for Slack {
             )));
         }
         let me = Me { user: text("user_id"), bot: text("bot_id") };
-        let cursor: Cursor = after.and_then(|after| serde_json::from_value(after.clone()).ok()).unwrap_or_default();
+        let cursor: Cursor =
+            after.and_then(|after| serde_json::from_value(after.clone()).ok()).unwrap_or_default();
         let (envelopes, connections) = self.links.clone().start(me.clone()).await?;
         // Socket Mode, "Using multiple connections": what is said goes to any one of them.
         inward.crowded = if connections > 1 { inward.crowded + 1 } else { 0 };
-        let others = format!("{} other connections receive with this Slack app, so words go astray", connections - 1);
+        let others =
+            format!("{} other connections receive with this Slack app, so words go astray", connections - 1);
         match inward.crowded {
             0 => {}
-            CROWDED.. => return Err(Trouble::Elsewhere(format!("{others}: end the other program, or make it an app of its own"))),
+            CROWDED.. => {
+                return Err(Trouble::Elsewhere(format!(
+                    "{others}: end the other program, or make it an app of its own"
+                )));
+            }
             _ => return Err(Trouble::Away(format!("{others}; they may be this channel's of before"))),
         }
         inward.missed = self.missed(&cursor, &me).await?;
@@ -275,7 +289,7 @@ impl Channel for Slack {
         {
             if let Some((_, id, back)) = outstanding.envelopes.pop_front() {
                 // Where its connection is gone, Slack says it again, and it is acknowledged then.
-                let _ = back.try_send(id);
+                let _ = back.send(id);
             }
         }
         Ok(())
@@ -292,7 +306,8 @@ impl Channel for Slack {
     async fn answer(&self, press: &Press, told: &str) -> Result<(), Trouble> {
         let url = press.reply["response_url"].as_str().unwrap_or_default();
         let told: String = told.chars().take(TEXT_CHARS / 2).collect();
-        let what = json!({"response_type": "ephemeral", "replace_original": false, "text": text::escaped(&told)});
+        let what =
+            json!({"response_type": "ephemeral", "replace_original": false, "text": text::escaped(&told)});
         self.web.reply(url, &what).await
     }
 
@@ -309,7 +324,8 @@ impl Channel for Slack {
         }
         let answer = self.web.file(file.place["url"].as_str().unwrap_or_default()).await?;
         let status = answer.status();
-        let kind = answer.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind =
+            answer.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let is_page = kind.starts_with("text/html") && file.place["mimetype"] != "text/html";
         if status.is_server_error() || status.as_u16() == 429 {
             return Err(Trouble::Away(format!("Slack's files: {status}")));
@@ -317,7 +333,8 @@ impl Channel for Slack {
         // Without the scope the page to sign in comes in the file's stead.
         if !status.is_success() || is_page {
             return Err(Trouble::Refused(
-                "Slack does not hand that file out: it is gone, or the app lacks the scope files:read".to_owned(),
+                "Slack does not hand that file out: it is gone, or the app lacks the scope files:read"
+                    .to_owned(),
             ));
         }
         body(answer, most).await.map_err(harmless)
@@ -325,7 +342,12 @@ impl Channel for Slack {
 }
 
 /// A token of this kind, or what is missing and where to find it.
-fn token(secrets: &dyn Fn(&str) -> Option<String>, name: &str, kind: &str, place: &str) -> Result<Token, String> {
+fn token(
+    secrets: &dyn Fn(&str) -> Option<String>,
+    name: &str,
+    kind: &str,
+    place: &str,
+) -> Result<Token, String> {
     let value = secrets(name).unwrap_or_default().trim().to_owned();
     if value.starts_with(kind) && value.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Ok(Token { value, variable: name.to_owned() });

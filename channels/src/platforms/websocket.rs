@@ -54,7 +54,8 @@ impl Socket {
             let stream: Box<dyn Stream> = if is_open {
                 Box::new(tcp)
             } else {
-                let name = rustls::pki_types::ServerName::try_from(host.clone()).map_err(|e| away(e.to_string()))?;
+                let name =
+                    rustls::pki_types::ServerName::try_from(host.clone()).map_err(|e| away(e.to_string()))?;
                 let tls = tokio_rustls::TlsConnector::from(door.tls()).connect(name, tcp).await;
                 Box::new(tls.map_err(|error| away(error.to_string()))?)
             };
@@ -76,7 +77,9 @@ impl Socket {
         match self.0.next().await {
             Some(Ok(Message::Text(text))) => Frame::Json(serde_json::from_str(&text).unwrap_or_default()),
             Some(Ok(Message::Close(frame))) => Frame::Closed(frame.map(|frame| frame.code.into())),
-            Some(Ok(Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Frame::Alive,
+            Some(Ok(Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {
+                Frame::Alive
+            }
             Some(Err(_)) | None => Frame::Closed(None),
         }
     }

@@ -134,7 +134,11 @@ async fn a_zombie_is_left_so_that_its_session_goes_on() {
     server.say(DM, OWNER, "still there?");
     assert_eq!(texts(&hear(&channel, 1).await), ["still there?"]);
     let state = server.state();
-    assert!(state.gateway.closes.iter().all(|code| !matches!(code, 1000 | 1001)), "{:?}", state.gateway.closes);
+    assert!(
+        state.gateway.closes.iter().all(|code| !matches!(code, 1000 | 1001)),
+        "{:?}",
+        state.gateway.closes
+    );
     assert!(state.gateway.resumes >= 1 && state.gateway.identifies == 1);
     drop(state);
     server.assert_kept();
@@ -181,11 +185,19 @@ async fn what_comes_in_the_place_of_a_hello_is_no_end() {
 #[tokio::test]
 async fn garbage_and_events_nobody_asked_for_change_nothing() {
     let (server, channel, _) = talking().await;
-    let garbage = [json!(null), json!([]), json!("op"), json!({"op": "0"}), json!({"op": 99}), json!({"op": 0, "t": null})];
+    let garbage = [
+        json!(null),
+        json!([]),
+        json!("op"),
+        json!({"op": "0"}),
+        json!({"op": 99}),
+        json!({"op": 0, "t": null}),
+    ];
     server.state().gateway.now = garbage.map(Step::Say).to_vec();
     server.state().gateway.now.push(Step::Say(json!({"op": 1, "d": null})));
     server.dispatch("TYPING_START", json!({"channel_id": DM, "user_id": OWNER}));
-    server.dispatch("MESSAGE_CREATE", json!({"id": 7, "channel_id": [], "author": "me", "content": {"a": 1}}));
+    server
+        .dispatch("MESSAGE_CREATE", json!({"id": 7, "channel_id": [], "author": "me", "content": {"a": 1}}));
     server.dispatch("INTERACTION_CREATE", json!({"type": 3}));
     server.say_with(DM, OWNER, "joined", json!({"type": 7}));
     server.say(DM, OWNER, "second");
@@ -257,7 +269,11 @@ async fn in_a_server_only_the_named_channel_is_heard_and_its_words_only_where_it
     }));
     server.say(DM, OWNER, "alone");
     let heard = hear(&channel, 3).await;
-    assert_eq!(texts(&heard), ["", "/mind", "alone"], "without the intent there is no text that does not name it");
+    assert_eq!(
+        texts(&heard),
+        ["", "/mind", "alone"],
+        "without the intent there is no text that does not name it"
+    );
     let flags: Vec<bool> = heard.iter().map(|heard| word(heard).is_addressed).collect();
     assert_eq!((flags, heard[1].chat.is_private), (vec![false, true, false], false));
     assert_eq!(server.state().sessions["session-1"].intents, 1 << 9 | 1 << 12);
@@ -291,9 +307,13 @@ async fn a_token_that_counts_no_more_is_told_with_what_to_do_and_not_tried_on() 
     server.state().gateway.now = vec![Step::Close(4004)];
     server.say(DM, OWNER, "x");
     let trouble = channel.receive().await.unwrap_err();
-    assert!(matches!(&trouble, Trouble::Revoked(why) if why.contains("Reset Token") && why.contains("DISCORD_BOT_TOKEN")), "{trouble:?}");
+    assert!(
+        matches!(&trouble, Trouble::Revoked(why) if why.contains("Reset Token") && why.contains("DISCORD_BOT_TOKEN")),
+        "{trouble:?}"
+    );
     let before = server.state().requests.len();
-    let refused = channel.typing(&channels::channel::Chat { id: DM.into(), thread: None, is_private: true }).await;
+    let refused =
+        channel.typing(&channels::channel::Chat { id: DM.into(), thread: None, is_private: true }).await;
     assert!(matches!(refused, Err(Trouble::Revoked(_))));
     assert_eq!(server.state().requests.len(), before, "no request goes out with a token that is not taken");
     assert!(matches!(channel.connect(Some(&cursor)).await, Err(Trouble::Revoked(_))));
@@ -310,7 +330,9 @@ async fn intents_that_are_refused_are_told_and_a_day_without_sessions_is_waited_
     assert!(matches!(&trouble, Trouble::Revoked(why) if why.contains("Intent")), "{trouble:?}");
     server.state().starts_left = 2;
     let identifies = server.state().gateway.identifies;
-    assert!(matches!(channel.connect(None).await, Err(Trouble::Slower(wait)) if wait > Duration::from_secs(60)));
+    assert!(
+        matches!(channel.connect(None).await, Err(Trouble::Slower(wait)) if wait > Duration::from_secs(60))
+    );
     assert_eq!(server.state().gateway.identifies, identifies);
 }
 

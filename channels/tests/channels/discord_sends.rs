@@ -32,7 +32,11 @@ async fn open() -> Server {
 fn written(server: &Server) -> Vec<String> {
     let ours = |message: &&serde_json::Value| message["author"]["id"] == crate::faithful::discord::BOT;
     let state = server.state();
-    state.messages[DM].iter().filter(ours).map(|message| message["content"].as_str().unwrap().to_owned()).collect()
+    state.messages[DM]
+        .iter()
+        .filter(ours)
+        .map(|message| message["content"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 #[tokio::test]
@@ -55,8 +59,10 @@ async fn a_message_whose_answer_never_came_is_sent_again_and_stands_there_once()
 async fn a_message_carries_its_buttons_and_reaches_nobody_else() {
     let server = open().await;
     let channel = channel(&server);
-    let buttons = (0..7).map(|at| Button { label: format!("Yes {at}"), data: format!("{at}-{}", "x".repeat(98)) });
-    let asked = Message { buttons: buttons.collect(), answers: Some("1".into()), ..message("@everyone look", 1) };
+    let buttons =
+        (0..7).map(|at| Button { label: format!("Yes {at}"), data: format!("{at}-{}", "x".repeat(98)) });
+    let asked =
+        Message { buttons: buttons.collect(), answers: Some("1".into()), ..message("@everyone look", 1) };
     let sent = channel.send(&asked).await.unwrap();
     let said = server.state().messages[DM].last().cloned().unwrap();
     assert_eq!(said["components"].as_array().unwrap().len(), 2, "five buttons a row");
@@ -65,10 +71,15 @@ async fn a_message_carries_its_buttons_and_reaches_nobody_else() {
     assert_eq!(asked_for["allowed_mentions"], json!({"parse": []}));
     channel.edit(&sent.message, &message("done", 2)).await.unwrap();
     let said = server.state().messages[DM].last().cloned().unwrap();
-    assert_eq!((said["content"].as_str(), said["components"].as_array().map(Vec::len)), (Some("done"), Some(0)));
+    assert_eq!(
+        (said["content"].as_str(), said["components"].as_array().map(Vec::len)),
+        (Some("done"), Some(0))
+    );
     channel.typing(&chat()).await.unwrap();
     let (limits, long) = (channel.limits(), "a".repeat(100_000));
-    assert!(matches!(channel.send(&message(&long, 3)).await, Err(Trouble::Refused(why)) if why.contains("2000")));
+    assert!(
+        matches!(channel.send(&message(&long, 3)).await, Err(Trouble::Refused(why)) if why.contains("2000"))
+    );
     channel.send(&message(&long[..limits.text], 4)).await.unwrap();
     server.assert_kept();
 }
@@ -126,10 +137,13 @@ async fn each_refusal_says_what_the_owner_can_do() {
         let trouble = channel.send(&message("x", 1)).await.unwrap_err();
         assert!(matches!(&trouble, Trouble::Refused(why) if why.contains(wanted)), "{code}: {trouble:?}");
     }
-    let elsewhere = Message { chat: Chat { id: "404".into(), thread: None, is_private: false }, ..message("x", 2) };
+    let elsewhere =
+        Message { chat: Chat { id: "404".into(), thread: None, is_private: false }, ..message("x", 2) };
     assert!(matches!(channel.send(&elsewhere).await, Err(Trouble::Refused(_))));
     server.fail("POST /channels", Fault::Code(401, 0));
-    assert!(matches!(channel.send(&message("x", 3)).await, Err(Trouble::Revoked(why)) if why.contains(".env")));
+    assert!(
+        matches!(channel.send(&message("x", 3)).await, Err(Trouble::Revoked(why)) if why.contains(".env"))
+    );
     let before = server.state().requests.len();
     assert!(matches!(channel.send(&message("x", 4)).await, Err(Trouble::Revoked(_))));
     assert_eq!(server.state().requests.len(), before);
@@ -146,11 +160,17 @@ async fn a_press_is_deferred_at_once_and_answered_when_the_answer_is_there() {
     tokio::time::sleep(Duration::from_millis(3_200)).await;
     let heard = hear(&channel, 1).await.remove(0);
     let What::Press(press) = &heard.what else { panic!("{heard:?}") };
-    assert_eq!((heard.id.as_str(), press.data.as_str(), press.message.as_str()), (id.as_str(), "ask-1", "55"));
+    assert_eq!(
+        (heard.id.as_str(), press.data.as_str(), press.message.as_str()),
+        (id.as_str(), "ask-1", "55")
+    );
     assert_eq!((heard.from.id.as_str(), heard.chat), (OWNER, chat()));
     channel.answer(press, "done, once").await.unwrap();
     let state = server.state();
-    assert_eq!((state.answered[0]["content"].as_str(), state.answered[0]["flags"].as_u64()), (Some("done, once"), Some(68)));
+    assert_eq!(
+        (state.answered[0]["content"].as_str(), state.answered[0]["flags"].as_u64()),
+        (Some("done, once"), Some(68))
+    );
 }
 
 #[tokio::test]
@@ -174,14 +194,20 @@ async fn files_go_out_and_come_in_bounded_and_without_the_token() {
     assert_eq!((attached.name.as_str(), attached.bytes), ("../../x", Some(7)), "its name is text, no path");
     // The address has expired; the message says the new one.
     let fresh = json!([{"id": "7", "filename": "../../x", "size": 7, "url": url("now")}]);
-    let position = server.state().messages[DM].iter().position(|message| message["id"] == said["id"]).unwrap();
+    let position =
+        server.state().messages[DM].iter().position(|message| message["id"] == said["id"]).unwrap();
     server.state().messages.get_mut(DM).unwrap()[position]["attachments"] = fresh;
     assert_eq!(channel.fetch(attached, 7).await.unwrap(), b"content");
-    assert!(matches!(channel.fetch(attached, 6).await, Err(Trouble::Refused(_))), "the size that was told is too much");
+    assert!(
+        matches!(channel.fetch(attached, 6).await, Err(Trouble::Refused(_))),
+        "the size that was told is too much"
+    );
     let silent = Attached { bytes: None, ..attached.clone() };
     assert!(matches!(channel.fetch(&silent, 6).await, Err(Trouble::Refused(_))), "and the one that comes");
     let strange = Attached { place: json!({"url": "https://example.org/x"}), ..silent };
-    assert!(matches!(channel.fetch(&strange, 6).await, Err(Trouble::Refused(why)) if why.contains("Discord")));
+    assert!(
+        matches!(channel.fetch(&strange, 6).await, Err(Trouble::Refused(why)) if why.contains("Discord"))
+    );
     server.assert_kept();
     assert_eq!(texts(&heard), [""]);
     let _ = CHANNEL;

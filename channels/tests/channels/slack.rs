@@ -48,7 +48,9 @@ async fn an_envelope_is_acknowledged_when_it_is_asked_for_and_not_before() {
     let batch = channel.receive().await.unwrap();
     assert_eq!(word(&batch.heard[0]).text, "a <b> https://example.org \u{202e}x", "read as people see it");
     assert_eq!(batch.heard[0].id, format!("{DM}-{}", said["ts"].as_str().unwrap()));
-    assert!(batch.heard[0].chat.is_private && batch.heard[0].at_ms.abs_diff(house::clock::wall_ms()) < 60_000);
+    assert!(
+        batch.heard[0].chat.is_private && batch.heard[0].at_ms.abs_diff(house::clock::wall_ms()) < 60_000
+    );
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert_eq!(server.state().acknowledged.len(), 1, "it was not asked for yet");
     channel.acknowledge(&batch.cursor).await.unwrap();
@@ -74,7 +76,9 @@ async fn what_nobody_needs_is_acknowledged_at_once() {
     let (server, channel, _) = talking().await;
     server.event(json!({"type": "message", "channel": DM, "user": BOT, "bot_id": BOT_ID, "text": "mine", "ts": "1.000001"}));
     server.event(json!({"type": "reaction_added", "user": OWNER}));
-    server.event(json!({"type": "message", "subtype": "channel_join", "channel": DM, "user": OWNER, "ts": "1.000002"}));
+    server.event(
+        json!({"type": "message", "subtype": "channel_join", "channel": DM, "user": OWNER, "ts": "1.000002"}),
+    );
     server.until("three acknowledgements more", |state| state.acknowledged.len() == 4).await;
     server.say(DM, OWNER, "second");
     assert_eq!(texts(&hear(&channel, 1).await), ["second"]);
@@ -86,7 +90,11 @@ async fn a_connection_that_is_to_end_has_a_successor_before() {
     for reason in ["warning", "refresh_requested"] {
         let before = server.state().connections_ever;
         server.meet(&Step::Disconnect(reason, Duration::from_secs(2)));
-        server.until("a second connection", |state| state.connections_ever == before + 1 && state.lines.len() == 2).await;
+        server
+            .until("a second connection", |state| {
+                state.connections_ever == before + 1 && state.lines.len() == 2
+            })
+            .await;
         // Each goes to any one of the two.
         for at in 0..10 {
             server.say(DM, OWNER, &format!("{at}"));
@@ -94,9 +102,13 @@ async fn a_connection_that_is_to_end_has_a_successor_before() {
         let mut heard = hear(&channel, 10).await;
         heard.sort_by(|a, b| a.id.cmp(&b.id));
         assert_eq!(texts(&heard), ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"], "{reason}");
-        server.until("one connection", |state| state.lines.iter().filter(|line| !line.is_closed()).count() == 1).await;
+        server
+            .until("one connection", |state| state.lines.iter().filter(|line| !line.is_closed()).count() == 1)
+            .await;
     }
-    server.until("all acknowledged", |state| state.acknowledged.len() == 21 && state.waiting.is_empty()).await;
+    server
+        .until("all acknowledged", |state| state.acknowledged.len() == 21 && state.waiting.is_empty())
+        .await;
     server.assert_kept();
 }
 
@@ -105,7 +117,10 @@ async fn a_connection_that_breaks_is_away_and_nothing_is_lost() {
     let (server, channel, cursor) = talking().await;
     server.state().patience = Duration::from_millis(300);
     server.meet(&Step::Cut);
-    assert!(matches!(channel.receive().await, Err(Trouble::Away(_))), "so young, the caller makes the pauses");
+    assert!(
+        matches!(channel.receive().await, Err(Trouble::Away(_))),
+        "so young, the caller makes the pauses"
+    );
     server.say(DM, OWNER, "meanwhile");
     channel.connect(Some(&cursor)).await.unwrap();
     let mut heard = hear(&channel, 1).await;
@@ -131,7 +146,11 @@ async fn after_a_day_away_the_chats_and_threads_are_read_in_order_by_the_same_id
         }
     }
     drop(channel);
-    server.until("the connection's end", |state| state.lines.iter().all(tokio::sync::mpsc::UnboundedSender::is_closed)).await;
+    server
+        .until("the connection's end", |state| {
+            state.lines.iter().all(tokio::sync::mpsc::UnboundedSender::is_closed)
+        })
+        .await;
     let mut said = Vec::new();
     for at in 0..450 {
         said.push(server.state().written(DM, OWNER, &format!("word {at}"), json!({})));
@@ -146,7 +165,11 @@ async fn after_a_day_away_the_chats_and_threads_are_read_in_order_by_the_same_id
     // Killed with a hundred kept.
     let again = self::channel(&server);
     drop(channel);
-    server.until("the connection's end", |state| state.lines.iter().all(tokio::sync::mpsc::UnboundedSender::is_closed)).await;
+    server
+        .until("the connection's end", |state| {
+            state.lines.iter().all(tokio::sync::mpsc::UnboundedSender::is_closed)
+        })
+        .await;
     again.connect(Some(&batch.cursor)).await.unwrap();
     let mut heard = batch.heard;
     heard.extend(hear(&again, 351).await);
@@ -165,12 +188,17 @@ async fn another_program_with_the_same_app_is_told_for_it_takes_words_away() {
     drop(channel);
     let channel = self::channel(&server);
     for _ in 0..2 {
-        assert!(matches!(channel.connect(Some(&cursor)).await, Err(Trouble::Away(_))), "it may be ours of before");
+        assert!(
+            matches!(channel.connect(Some(&cursor)).await, Err(Trouble::Away(_))),
+            "it may be ours of before"
+        );
     }
     let trouble = channel.connect(Some(&cursor)).await.unwrap_err();
     assert!(matches!(&trouble, Trouble::Elsewhere(why) if why.contains("end the other")), "{trouble:?}");
     server.state().others = 0;
-    server.until("no connection", |state| state.lines.iter().all(tokio::sync::mpsc::UnboundedSender::is_closed)).await;
+    server
+        .until("no connection", |state| state.lines.iter().all(tokio::sync::mpsc::UnboundedSender::is_closed))
+        .await;
     channel.connect(Some(&cursor)).await.unwrap();
 }
 
@@ -197,7 +225,10 @@ async fn mentions_presses_commands_edits_and_deletions_are_told_apart() {
     assert_eq!((word(&heard[0]).text.as_str(), word(&heard[0]).is_addressed), ("/mind", true));
     assert_eq!((heard[0].chat.thread.as_deref(), heard[0].chat.is_private), (Some("7.000001"), false));
     let What::Press(press) = &heard[1].what else { panic!("{:?}", heard[1]) };
-    assert_eq!((press.data.as_str(), press.message.as_str(), heard[1].from.id.as_str()), ("ask-1", "8.000001", OWNER));
+    assert_eq!(
+        (press.data.as_str(), press.message.as_str(), heard[1].from.id.as_str()),
+        ("ask-1", "8.000001", OWNER)
+    );
     assert!(heard[1].chat.is_private);
     channel.answer(press, "done <once>").await.unwrap();
     assert_eq!(server.state().replies[0]["text"], "done &lt;once&gt;");
@@ -238,7 +269,8 @@ async fn ten_thousand_at_once_are_heard_once_each() {
 #[tokio::test]
 async fn tokens_and_scopes_that_are_missing_are_told_by_name() {
     let server = Server::start().await;
-    let swapped = Slack::new(&settings(&server), &|_| Some(APP_TOKEN.into()), Door::new(None).unwrap()).err().unwrap();
+    let swapped =
+        Slack::new(&settings(&server), &|_| Some(APP_TOKEN.into()), Door::new(None).unwrap()).err().unwrap();
     assert!(swapped.contains("SLACK_BOT_TOKEN") && swapped.contains("xoxb-"), "{swapped}");
     let channel = self::channel(&server);
     let told = |result: Result<_, Trouble>, wanted: &str| {
@@ -254,7 +286,8 @@ async fn tokens_and_scopes_that_are_missing_are_told_by_name() {
     }
     server.fail("apps.connections.open", Fault::Error(json!({"ok": false, "error": "invalid_auth"})));
     told(channel.connect(None).await, "SLACK_APP_TOKEN");
-    let missing = json!({"ok": false, "error": "missing_scope", "needed": "connections:write", "provided": ""});
+    let missing =
+        json!({"ok": false, "error": "missing_scope", "needed": "connections:write", "provided": ""});
     server.fail("apps.connections.open", Fault::Error(missing));
     told(channel.connect(None).await, "connections:write");
     channel.connect(None).await.unwrap();

@@ -58,10 +58,15 @@ async fn a_message_carries_its_buttons_in_blocks_and_is_changed_whole() {
     let plain = Message { form: Form::Plain, ..message("1 < 2 & <!channel>", 3) };
     channel.send(&plain).await.unwrap();
     let said = ours(&server, DM).remove(1);
-    assert_eq!((said["text"].as_str(), &said["blocks"][0]["text"]["type"]), (Some("1 &lt; 2 &amp; &lt;!channel&gt;"), &json!("plain_text")));
+    assert_eq!(
+        (said["text"].as_str(), &said["blocks"][0]["text"]["type"]),
+        (Some("1 &lt; 2 &amp; &lt;!channel&gt;"), &json!("plain_text"))
+    );
     // One that is too long for a block is its form's fault: as plain text in parts it may do.
     assert!(matches!(channel.send(&message(&"a".repeat(100_000), 4)).await, Err(Trouble::Form(_))));
-    assert!(matches!(channel.edit("1.1", &message("x", 5)).await, Err(Trouble::Refused(why)) if why.contains("message_not_found")));
+    assert!(
+        matches!(channel.edit("1.1", &message("x", 5)).await, Err(Trouble::Refused(why)) if why.contains("message_not_found"))
+    );
     server.assert_kept();
 }
 
@@ -72,14 +77,21 @@ async fn answers_go_where_the_word_came_from() {
     let alone = Message { answers: Some("5.000001".into()), ..message("to you", 1) };
     channel.send(&alone).await.unwrap();
     let group = Chat { id: CHANNEL.into(), thread: None, is_private: false };
-    channel.send(&Message { chat: group.clone(), answers: Some("5.000001".into()), ..message("below it", 2) }).await.unwrap();
+    channel
+        .send(&Message { chat: group.clone(), answers: Some("5.000001".into()), ..message("below it", 2) })
+        .await
+        .unwrap();
     let thread = Chat { thread: Some("6.000001".into()), ..group };
     channel.send(&Message { chat: thread.clone(), ..message("in the thread", 3) }).await.unwrap();
     assert_eq!(ours(&server, DM)[0]["thread_ts"], Value::Null);
     let threads: Vec<Value> = ours(&server, CHANNEL).iter().map(|said| said["thread_ts"].clone()).collect();
     assert_eq!(threads, ["5.000001", "6.000001"]);
     channel.typing(&chat()).await.unwrap();
-    assert_eq!(server.state().count("assistant.threads.setStatus"), 0, "there is no such sign beside threads");
+    assert_eq!(
+        server.state().count("assistant.threads.setStatus"),
+        0,
+        "there is no such sign beside threads"
+    );
     channel.typing(&thread).await.unwrap();
     assert_eq!(server.state().count("assistant.threads.setStatus"), 1);
 }
@@ -120,11 +132,15 @@ async fn each_refusal_says_what_the_owner_can_do() {
         assert!(matches!(&trouble, Trouble::Refused(why) if why.contains(wanted)), "{error}: {trouble:?}");
     }
     server.fail("chat.postMessage", Fault::Error(json!({"ok": false, "error": "token_revoked"})));
-    assert!(matches!(channel.send(&message("x", 2)).await, Err(Trouble::Revoked(why)) if why.contains("SLACK_BOT_TOKEN")));
+    assert!(
+        matches!(channel.send(&message("x", 2)).await, Err(Trouble::Revoked(why)) if why.contains("SLACK_BOT_TOKEN"))
+    );
     server.fail("chat.postMessage", Fault::Error(json!({"ok": false, "error": "service_unavailable"})));
     assert!(matches!(channel.send(&message("x", 3)).await, Err(Trouble::Away(_))));
     server.state().scopes = vec!["im:history"];
-    assert!(matches!(channel.send(&message("x", 4)).await, Err(Trouble::Revoked(why)) if why.contains("chat:write")));
+    assert!(
+        matches!(channel.send(&message("x", 4)).await, Err(Trouble::Revoked(why)) if why.contains("chat:write"))
+    );
 }
 
 #[tokio::test]
@@ -137,7 +153,10 @@ async fn files_go_out_and_come_in_bounded_and_the_token_goes_to_slack_alone() {
     let said = ours(&server, DM).remove(0);
     assert_eq!((said["text"].as_str(), &said["files"][0]["name"]), (Some("here"), &json!("a b.txt")));
     let buttons = vec![Button { label: "Approve".into(), data: "y".into() }];
-    channel.send(&Message { file: file.clone(), buttons: buttons.clone(), ..message("sure?", 2) }).await.unwrap();
+    channel
+        .send(&Message { file: file.clone(), buttons: buttons.clone(), ..message("sure?", 2) })
+        .await
+        .unwrap();
     assert_eq!(ours(&server, DM).len(), 3, "a file, then its text with the buttons");
     server.fail("chat.postMessage", Fault::Limited(1));
     let half = channel.send(&Message { file: file.clone(), buttons, ..message("sure?", 3) }).await;
@@ -153,7 +172,9 @@ async fn files_go_out_and_come_in_bounded_and_the_token_goes_to_slack_alone() {
     let heard = next(&channel).await.heard;
     let attached = &word(&heard[0]).files[0];
     assert_eq!((attached.name.as_str(), attached.bytes), ("../../x", Some(7)));
-    assert!(matches!(channel.fetch(attached, 7).await, Err(Trouble::Refused(why)) if why.contains("files:read")));
+    assert!(
+        matches!(channel.fetch(attached, 7).await, Err(Trouble::Refused(why)) if why.contains("files:read"))
+    );
     server.state().scopes.push("files:read");
     assert_eq!(channel.fetch(attached, 7).await.unwrap(), b"content");
     assert!(matches!(channel.fetch(attached, 6).await, Err(Trouble::Refused(_))));
@@ -161,7 +182,10 @@ async fn files_go_out_and_come_in_bounded_and_the_token_goes_to_slack_alone() {
     assert!(matches!(channel.fetch(&silent, 6).await, Err(Trouble::Refused(_))));
     // A file that lies elsewhere would get the token.
     let thief = Server::start().await;
-    let strange = Attached { place: json!({"url": format!("{}/files-pri/F1", thief.state().base)}), ..silent };
-    assert!(matches!(channel.fetch(&strange, 7).await, Err(Trouble::Refused(why)) if why.contains("does not lie at Slack")));
+    let strange =
+        Attached { place: json!({"url": format!("{}/files-pri/F1", thief.state().base)}), ..silent };
+    assert!(
+        matches!(channel.fetch(&strange, 7).await, Err(Trouble::Refused(why)) if why.contains("does not lie at Slack"))
+    );
     server.assert_kept();
 }

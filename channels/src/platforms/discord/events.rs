@@ -54,7 +54,9 @@ pub fn message(what: &Value, me: &str, chat: Chat) -> Option<Heard> {
     let word = word(what, me);
     let what = if is_forward && word.text.is_empty() && word.files.is_empty() {
         // The words are somebody else's, and would be taken for the owner's.
-        What::Unread { why: "a forwarded message is not read: copy what matters, and say whose it is".to_owned() }
+        What::Unread {
+            why: "a forwarded message is not read: copy what matters, and say whose it is".to_owned(),
+        }
     } else {
         What::Word(word)
     };
@@ -81,7 +83,13 @@ fn pressed(what: &Value, chat: Chat) -> Option<Heard> {
         message: text(&what["message"]["id"]).to_owned(),
         reply: json!({"application": what["application_id"], "token": what["token"]}),
     };
-    Some(Heard { id: id.to_owned(), at_ms: at_ms(id), chat, from: person(user, false), what: What::Press(press) })
+    Some(Heard {
+        id: id.to_owned(),
+        at_ms: at_ms(id),
+        chat,
+        from: person(user, false),
+        what: What::Press(press),
+    })
 }
 
 fn person(user: &Value, is_webhook: bool) -> Person {

@@ -187,9 +187,14 @@ impl Gateway {
         let told = self.rest.get("/gateway/bot", "", "/gateway/bot").await?;
         let limit = &told["session_start_limit"];
         if limit["remaining"].as_u64().is_some_and(|remaining| remaining <= STARTS_LEFT) {
-            return Err(Trouble::Slower(Duration::from_millis(limit["reset_after"].as_u64().unwrap_or(60_000))));
+            return Err(Trouble::Slower(Duration::from_millis(
+                limit["reset_after"].as_u64().unwrap_or(60_000),
+            )));
         }
-        told["url"].as_str().map(str::to_owned).ok_or_else(|| Trouble::Away("Discord: no address of a gateway".into()))
+        told["url"]
+            .as_str()
+            .map(str::to_owned)
+            .ok_or_else(|| Trouble::Away("Discord: no address of a gateway".into()))
     }
 
     /// Reads what the known chats have behind their last messages: in order within each, without a session in the cursor, so
@@ -242,7 +247,8 @@ impl Gateway {
                 }
             }
             What::Deleted { .. } => {
-                let place = cursor.places.iter().find(|place| place.chat == heard.chat && heard.chat.is_private)?;
+                let place =
+                    cursor.places.iter().find(|place| place.chat == heard.chat && heard.chat.is_private)?;
                 heard.from.id.clone_from(&place.person);
             }
             What::Press(_) => self.defer(&dispatch.what),

@@ -114,12 +114,15 @@ impl Link {
         at.set_query(Some("v=10&encoding=json"));
         let socket = Socket::open(&plan.door, at.as_str(), plan.is_plain).await.map_err(Ended::Trouble)?;
         let next_beat = Instant::now() + PATIENCE;
-        let mut link = Self { socket, every: PATIENCE, next_beat, is_acked: true, is_broken: false, seq: None };
+        let mut link =
+            Self { socket, every: PATIENCE, next_beat, is_acked: true, is_broken: false, seq: None };
         let hello = async {
             loop {
                 match link.socket.next().await {
                     Frame::Json(said) if said["op"] == 10 => return Ok(said),
-                    Frame::Json(said) if said["op"] == 7 => return Err(Ended::Resume("told to reconnect".to_owned())),
+                    Frame::Json(said) if said["op"] == 7 => {
+                        return Err(Ended::Resume("told to reconnect".to_owned()));
+                    }
                     Frame::Json(_) | Frame::Alive => {}
                     Frame::Closed(code) => return Err(closed(code)),
                 }
@@ -175,7 +178,8 @@ impl Link {
             Some(1) => self.beat().await?,
             Some(7) => return Err(Ended::Resume("told to reconnect".to_owned())),
             Some(9) => {
-                tokio::time::sleep(Duration::from_secs_f64(INVALID_WAIT_S + INVALID_SPREAD_S * chance())).await;
+                tokio::time::sleep(Duration::from_secs_f64(INVALID_WAIT_S + INVALID_SPREAD_S * chance()))
+                    .await;
                 let why = "the session is not valid".to_owned();
                 return Err(if said["d"] == true { Ended::Resume(why) } else { Ended::Anew(why) });
             }
@@ -234,7 +238,9 @@ fn closed(code: Option<u16>) -> Ended {
         Some(code @ (4010..=4013)) => {
             Ended::Trouble(Trouble::Refused(format!("Discord's gateway refuses this program ({code})")))
         }
-        Some(code @ (4003 | 4005 | 4007 | 4009)) => Ended::Anew(format!("the gateway closed the session ({code})")),
+        Some(code @ (4003 | 4005 | 4007 | 4009)) => {
+            Ended::Anew(format!("the gateway closed the session ({code})"))
+        }
         Some(code) => Ended::Resume(format!("the gateway closed the connection ({code})")),
         None => Ended::Resume("the connection ended".to_owned()),
     }

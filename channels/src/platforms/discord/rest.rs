@@ -1,8 +1,11 @@
 //! Discord's HTTP API: one call, its limits kept by the headers, its errors as what the owner can do about them.
 
 use crate::channel::Trouble;
-use crate::platforms::calls::{ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, body, harmless, said, sent, waited};
-use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, header::HeaderMap, multipart};
+use crate::platforms::calls::{
+    ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, body, harmless, said, sent, waited,
+};
+use crate::platforms::upload::Upload;
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, header::HeaderMap};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -102,7 +105,7 @@ impl Rest {
         } else {
             request.header("authorization", format!("Bot {}", self.token))
         };
-        let answer = sent(with(request, what)?).await?;
+        let answer = sent(with(request, what)).await?;
         self.keep_limits(&named, route.major, answer.headers());
         self.judge(answer, &named, route.major).await
     }
@@ -154,25 +157,24 @@ impl Rest {
 
     /// Whether files of Discord's lie at this address: https at its CDN, or the owner's own server.
     pub fn has_files(&self, url: &str) -> bool {
-        let (Ok(url), Ok(base)) = (reqwest::Url::parse(url), reqwest::Url::parse(&self.base)) else { return false };
+        let (Ok(url), Ok(base)) = (reqwest::Url::parse(url), reqwest::Url::parse(&self.base)) else {
+            return false;
+        };
         let is_own = base.scheme() == "http" && url.origin() == base.origin();
         is_own || (url.scheme() == "https" && url.host_str() == Some("cdn.discordapp.com"))
     }
 }
 
-fn with(request: RequestBuilder, what: Body) -> Result<RequestBuilder, Trouble> {
-    Ok(match what {
+fn with(request: RequestBuilder, what: Body) -> RequestBuilder {
+    match what {
         Body::None => request.timeout(PATIENCE),
         Body::Json(value) => request.json(&value).timeout(PATIENCE),
         Body::File(value, name, bytes) => {
-            let wrong = |error: reqwest::Error| Trouble::Refused(error.to_string());
-            let payload = multipart::Part::text(value.to_string()).mime_str("application/json").map_err(wrong)?;
-            let length = bytes.len() as u64;
-            let file = multipart::Part::stream_with_length(bytes, length).file_name(name);
-            let form = multipart::Form::new().part("payload_json", payload).part("files[0]", file);
-            request.multipart(form).timeout(FILE_PATIENCE)
+            let (kind, form) =
+                Upload::new(&[("payload_json", &value.to_string())], &bytes).file("files[0]", &name, &bytes);
+            request.header("content-type", kind).body(form).timeout(FILE_PATIENCE)
         }
-    })
+    }
 }
 
 fn number(headers: &HeaderMap, name: &str) -> Option<f64> {
@@ -185,9 +187,13 @@ fn refused(status: StatusCode, told: &Value, variable: &str) -> Trouble {
     let theirs = said(told["message"].as_str().unwrap_or_default());
     let advice = match code {
         40_001 => {
-            return Trouble::Revoked(format!("Discord does not take the token in {variable} for this; reset it there"));
+            return Trouble::Revoked(format!(
+                "Discord does not take the token in {variable} for this; reset it there"
+            ));
         }
-        40_002 => return Trouble::Revoked("Discord wants the account of the bot's owner verified first".to_owned()),
+        40_002 => {
+            return Trouble::Revoked("Discord wants the account of the bot's owner verified first".to_owned());
+        }
         10_003 => "that chat is gone, or the bot was taken out of it: invite it again",
         10_008 => "that message is gone",
         10_062 | 50_027 => "that button was pressed too long ago",
@@ -198,11 +204,17 @@ fn refused(status: StatusCode, told: &Value, variable: &str) -> Trouble {
             "you let no messages of the bot's in: unblock it, and allow direct messages in the privacy settings of a server \
              that you share with it"
         }
-        50_013 => "the bot lacks a permission in that channel: give it Send Messages, Attach Files, Read Message History",
+        50_013 => {
+            "the bot lacks a permission in that channel: give it Send Messages, Attach Files, Read Message History"
+        }
         50_278 => "you share no server with the bot: invite it to one that you are in",
         _ => "",
     };
-    let whole = if told["errors"].is_object() { format!("{theirs} {}", said(&told["errors"].to_string())) } else { theirs };
+    let whole = if told["errors"].is_object() {
+        format!("{theirs} {}", said(&told["errors"].to_string()))
+    } else {
+        theirs
+    };
     let stop = if advice.is_empty() { "" } else { "; " };
     Trouble::Refused(format!("Discord: {whole} ({}, code {code}){stop}{advice}", status.as_u16()))
 }

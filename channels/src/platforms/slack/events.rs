@@ -67,7 +67,13 @@ fn event(event: &Value, me: &Me) -> Option<Heard> {
             let from = person(before, me)?;
             let id = format!("{}-{gone}-deleted", text(&event["channel"]));
             let at_ms = ts_ms(text(&event["event_ts"]));
-            Some(Heard { id, at_ms, chat: chat(before), from, what: What::Deleted { message: gone.to_owned() } })
+            Some(Heard {
+                id,
+                at_ms,
+                chat: chat(before),
+                from,
+                what: What::Deleted { message: gone.to_owned() },
+            })
         }
         _ => message(event, me, chat(event)).map(|heard| addressed(heard, is_mention)),
     }
@@ -83,7 +89,8 @@ fn addressed(mut heard: Heard, is_mention: bool) -> Heard {
 /// A message as it was written, in this chat.
 pub fn message(said: &Value, me: &Me, chat: Chat) -> Option<Heard> {
     let ts = text(&said["ts"]);
-    let written = [None, Some("file_share"), Some("bot_message"), Some("thread_broadcast"), Some("me_message")];
+    let written =
+        [None, Some("file_share"), Some("bot_message"), Some("thread_broadcast"), Some("me_message")];
     if ts.is_empty() || !written.contains(&said["subtype"].as_str()) {
         return None;
     }

@@ -21,7 +21,7 @@ const SILENCE: Duration = Duration::from_secs(45);
 const OVERLAP: Duration = Duration::from_secs(30);
 /// A connection that lived shorter has no successor of its own: the caller makes the pauses.
 const BRIEF: Duration = Duration::from_secs(10);
-/// Envelopes that wait to be received, and acknowledgements to leave.
+/// Envelopes that wait to be received; no more acknowledgements than those can wait to leave.
 const WAITING: usize = 1_000;
 
 /// Something said, with how it is acknowledged.
@@ -29,7 +29,7 @@ pub struct Envelope {
     pub heard: Heard,
     pub id: String,
     /// To the connection it came by; where that is gone, Slack says it again.
-    pub back: mpsc::Sender<String>,
+    pub back: mpsc::UnboundedSender<String>,
 }
 
 pub type Told = Result<Envelope, Trouble>;
@@ -49,7 +49,10 @@ struct Link {
 /// Why a connection ended.
 enum Ended {
     /// It broke, or was told to end: a successor listens, or is needed.
-    Gone { is_succeeded: bool, why: String },
+    Gone {
+        is_succeeded: bool,
+        why: String,
+    },
     Trouble(Trouble),
 }
 
@@ -104,7 +107,11 @@ impl Links {
     }
 
     /// Opens a connection in another's stead.
-    fn succeed(self: Arc<Self>, me: Me, tell: mpsc::Sender<Told>) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn succeed(
+        self: Arc<Self>,
+        me: Me,
+        tell: mpsc::Sender<Told>,
+    ) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
             match self.open().await {
                 Ok(link) => self.keep(me, link, tell).await,
@@ -117,7 +124,7 @@ impl Links {
 
     async fn listen(self: &Arc<Self>, me: &Me, link: Link, tell: &mpsc::Sender<Told>) -> Ended {
         let mut socket = link.socket;
-        let (back, mut acknowledged) = mpsc::channel::<String>(WAITING);
+        let (back, mut acknowledged) = mpsc::unbounded_channel::<String>();
         let (mut quiet_until, mut is_asked, mut is_succeeded) = (Instant::now() + SILENCE, false, false);
         let mut ends = None;
         let gone = |is_succeeded: bool, why: &str| Ended::Gone { is_succeeded, why: why.to_owned() };
@@ -164,7 +171,7 @@ impl Links {
         &self,
         me: &Me,
         said: Value,
-        back: &mpsc::Sender<String>,
+        back: &mpsc::UnboundedSender<String>,
         socket: &mut Socket,
         tell: &mpsc::Sender<Told>,
     ) {

@@ -75,7 +75,8 @@ async fn found(web: &Web, message: &Message, thread: Option<&str>) -> Option<Sen
 /// files.getUploadURLExternal, the bytes, files.completeUploadExternal: shown only by the last of them.
 async fn upload(web: &Web, message: &Message, file: &Outgoing, comment: &str) -> Result<Sent, Trouble> {
     let length = file.bytes.len().to_string();
-    let place = web.ask("files.getUploadURLExternal", &[("filename", &file.name), ("length", &length)]).await?;
+    let place =
+        web.ask("files.getUploadURLExternal", &[("filename", &file.name), ("length", &length)]).await?;
     let text = |key: &str| place[key].as_str().unwrap_or_default().to_owned();
     let (id, url) = (text("file_id"), text("upload_url"));
     web.upload(&url, file.bytes.clone()).await?;
@@ -98,13 +99,15 @@ fn thread(message: &Message) -> Option<&str> {
 /// Section block and actions block. The text always whole: `expand`; a block's id returns with the message.
 fn blocks(message: &Message, key: Option<&str>) -> Value {
     let kind = if message.form == Form::SlackMrkdwn { "mrkdwn" } else { "plain_text" };
-    let mut section = json!({"type": "section", "expand": true, "text": {"type": kind, "text": message.text}});
+    let mut section =
+        json!({"type": "section", "expand": true, "text": {"type": kind, "text": message.text}});
     if let Some(key) = key {
         section["block_id"] = key.into();
     }
     let mut blocks = vec![section];
     if !message.buttons.is_empty() {
-        let elements: Vec<Value> = message.buttons.iter().enumerate().map(|(at, shown)| button(at, shown)).collect();
+        let elements: Vec<Value> =
+            message.buttons.iter().enumerate().map(|(at, shown)| button(at, shown)).collect();
         blocks.push(json!({"type": "actions", "elements": elements}));
     }
     blocks.into()

@@ -7,7 +7,8 @@ const ESCAPED: [(&str, &str); 3] = [("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")
 pub fn plain(text: &str, me: &str) -> String {
     let own = format!("<@{me}>");
     let text = text.trim();
-    let text = if me.is_empty() { text } else { text.strip_prefix(own.as_str()).unwrap_or(text).trim_start() };
+    let text =
+        if me.is_empty() { text } else { text.strip_prefix(own.as_str()).unwrap_or(text).trim_start() };
     let mut read = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, from)) = rest.split_once('<') {
@@ -36,7 +37,11 @@ fn pointed(inside: &str) -> String {
         Some('!') => label.to_owned(),
         Some(_) | None => {
             let is_same = label.is_empty() || to.ends_with(label);
-            if is_same { to.strip_prefix("mailto:").unwrap_or(to).to_owned() } else { format!("{label} ({to})") }
+            if is_same {
+                to.strip_prefix("mailto:").unwrap_or(to).to_owned()
+            } else {
+                format!("{label} ({to})")
+            }
         }
     }
 }

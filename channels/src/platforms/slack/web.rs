@@ -1,7 +1,9 @@
 //! Slack's Web API: one call, its limits kept by method, its errors as what the owner can do about them.
 
 use crate::channel::Trouble;
-use crate::platforms::calls::{ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, body, harmless, said, sent, waited};
+use crate::platforms::calls::{
+    ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, body, harmless, said, sent, waited,
+};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use std::time::Duration;
@@ -112,7 +114,9 @@ impl Web {
 
     /// Whether an address is Slack's: https below slack.com, or the owner's own server.
     fn is_slacks(&self, url: &str) -> bool {
-        let (Ok(url), Ok(base)) = (reqwest::Url::parse(url), reqwest::Url::parse(&self.base)) else { return false };
+        let (Ok(url), Ok(base)) = (reqwest::Url::parse(url), reqwest::Url::parse(&self.base)) else {
+            return false;
+        };
         let is_own = self.is_plain() && url.origin() == base.origin();
         let host = url.host_str().unwrap_or_default();
         is_own || (url.scheme() == "https" && (host == "slack.com" || host.ends_with(".slack.com")))
@@ -145,9 +149,14 @@ fn refused(method: &str, told: &Value, token: &Token) -> Trouble {
         }
         "missing_scope" => {
             let scope = said(told["needed"].as_str().unwrap_or("unnamed"));
-            let where_to =
-                if scope == "connections:write" { "Basic Information, App-Level Tokens" } else { "OAuth & Permissions" };
-            let why = format!("Slack: the app lacks the scope {scope} for {method}: {at}, {where_to}, add it, and install again");
+            let where_to = if scope == "connections:write" {
+                "Basic Information, App-Level Tokens"
+            } else {
+                "OAuth & Permissions"
+            };
+            let why = format!(
+                "Slack: the app lacks the scope {scope} for {method}: {at}, {where_to}, add it, and install again"
+            );
             return if method.starts_with("chat.") || method == "apps.connections.open" {
                 Trouble::Revoked(why)
             } else {
@@ -159,17 +168,23 @@ fn refused(method: &str, told: &Value, token: &Token) -> Trouble {
             return Trouble::Away(format!("Slack: {error}"));
         }
         // "It's possible some aspect of the operation succeeded before the error was raised."
-        "internal_error" | "fatal_error" | "request_timeout" => return Trouble::Doubtful(format!("Slack: {error}")),
+        "internal_error" | "fatal_error" | "request_timeout" => {
+            return Trouble::Doubtful(format!("Slack: {error}"));
+        }
         "invalid_blocks" | "invalid_blocks_format" | "msg_blocks_too_long" => {
             return Trouble::Form(format!("Slack: {error}"));
         }
-        "messages_tab_disabled" => "at api.slack.com/apps open your app, App Home, and let users send messages to it",
+        "messages_tab_disabled" => {
+            "at api.slack.com/apps open your app, App Home, and let users send messages to it"
+        }
         "channel_not_found" | "not_in_channel" => "invite the app to that channel again: /invite there",
         "is_archived" | "is_inactive" => "that channel is archived",
         "restricted_action" | "restricted_action_read_only_channel" | "ekm_access_denied" => {
             "the workspace lets it not write there: ask its administrator"
         }
-        "cant_update_message" | "edit_window_closed" | "message_not_found" => "that message is not changed any more",
+        "cant_update_message" | "edit_window_closed" | "message_not_found" => {
+            "that message is not changed any more"
+        }
         _ => "",
     };
     let stop = if advice.is_empty() { "" } else { "; " };

@@ -160,7 +160,8 @@ impl Server {
 
     /// Lets somebody press a button of a message of the app's.
     pub fn press(&self, user: &str, message: &str, value: &str) {
-        let (base, when) = (self.state().base.clone(), self.state().ts());
+        let base = self.state().base.clone();
+        let when = self.state().ts();
         let payload = json!({
             "type": "block_actions", "user": {"id": user, "username": "somebody"}, "trigger_id": "1.2.3",
             "channel": {"id": DM, "name": "directmessage"}, "message": {"ts": message},

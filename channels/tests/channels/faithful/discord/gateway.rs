@@ -68,7 +68,8 @@ impl Session {
         }
         let mut what = what.clone();
         // Message Content Intent: empty without it, but in messages of the app, direct ones, and where it is mentioned.
-        let is_mentioned = what["mentions"].as_array().is_some_and(|all| all.iter().any(|user| user["id"] == BOT));
+        let is_mentioned =
+            what["mentions"].as_array().is_some_and(|all| all.iter().any(|user| user["id"] == BOT));
         if of_guild && self.intents & MESSAGE_CONTENT == 0 && !is_mentioned && kind.starts_with("MESSAGE_") {
             what["content"] = "".into();
             what["attachments"] = json!([]);
@@ -114,7 +115,10 @@ async fn connection(stream: TcpStream, state: &Mutex<State>, changed: &watch::Se
     if let Some(code) = code {
         let frame = CloseFrame { code: code.into(), reason: "".into() };
         let _ = line.socket.close(Some(frame)).await;
-        let _ = tokio::time::timeout(Duration::from_secs(1), async { while line.socket.next().await.is_some() {} }).await;
+        let _ = tokio::time::timeout(Duration::from_secs(1), async {
+            while line.socket.next().await.is_some() {}
+        })
+        .await;
     }
     changed.send_modify(|version| *version += 1);
 }
@@ -124,7 +128,12 @@ fn lock(state: &Mutex<State>) -> std::sync::MutexGuard<'_, State> {
 }
 
 /// Talks until the connection ends; a code to close it with.
-async fn talk(line: &mut Line, state: &Mutex<State>, changed: &watch::Sender<u64>, asked: &str) -> Option<u16> {
+async fn talk(
+    line: &mut Line,
+    state: &Mutex<State>,
+    changed: &watch::Sender<u64>,
+    asked: &str,
+) -> Option<u16> {
     let mut news = changed.subscribe();
     let (first, every) = {
         let mut state = lock(state);
@@ -226,7 +235,8 @@ async fn hear(line: &mut Line, state: &Mutex<State>, text: &str) -> Option<u16> 
                 let mut state = lock(state);
                 state.gateway.heartbeats += 1;
                 // Heartbeat: "the last sequence number received by the client".
-                let is_number = said["d"].is_null() || said["d"].as_u64().is_some_and(|seq| seq as usize <= line.sent);
+                let is_number =
+                    said["d"].is_null() || said["d"].as_u64().is_some_and(|seq| seq as usize <= line.sent);
                 if !is_number {
                     state.broken.push(format!("a heartbeat with {}", said["d"]));
                 }
@@ -287,7 +297,11 @@ async fn resume(line: &mut Line, state: &Mutex<State>, what: &Value) -> Option<u
 }
 
 /// The session and how much of it was received; a code to close with; `None`: there is no such session.
-fn resumed(is_resume_url: bool, state: &mut State, what: &Value) -> Result<(Option<String>, usize), Option<u16>> {
+fn resumed(
+    is_resume_url: bool,
+    state: &mut State,
+    what: &Value,
+) -> Result<(Option<String>, usize), Option<u16>> {
     state.gateway.resumes += 1;
     // Preparing to Resume: "open a new connection using resume_gateway_url".
     if !is_resume_url {

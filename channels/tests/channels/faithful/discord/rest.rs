@@ -30,7 +30,8 @@ fn invalid(field: &str, message: &str) -> Answer {
 
 pub fn answer(state: &Mutex<State>, base: &str, parts: &Parts, body: &[u8]) -> Answer {
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-    let header = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let header =
+        |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let (path, method) = (parts.uri.path().to_owned(), parts.method.as_str().to_owned());
     if let Some(file) = path.strip_prefix("/attachments/") {
         return attachment(&mut state, file, header("authorization"));
@@ -54,7 +55,8 @@ pub fn answer(state: &Mutex<State>, base: &str, parts: &Parts, body: &[u8]) -> A
         return error(400, 50_035, "Invalid Form Body");
     }
     let named = format!("{method} {path}");
-    let fault = state.faults.iter().position(|(part, _)| named.contains(part)).and_then(|at| state.faults.remove(at));
+    let fault =
+        state.faults.iter().position(|(part, _)| named.contains(part)).and_then(|at| state.faults.remove(at));
     match fault.map(|(_, fault)| fault) {
         Some(Fault::Status(status)) => return error(status, 0, "misfortune"),
         Some(Fault::Code(status, code)) => return error(status, code, "misfortune"),
@@ -65,7 +67,13 @@ pub fn answer(state: &Mutex<State>, base: &str, parts: &Parts, body: &[u8]) -> A
             std::panic::resume_unwind(Box::new(()));
         }
         Some(Fault::Forgets) => {
-            let _ = route(&mut state, base, (&method, &steps, parts.uri.query()), &what, said.map_or(0, |(_, size)| size));
+            let _ = route(
+                &mut state,
+                base,
+                (&method, &steps, parts.uri.query()),
+                &what,
+                said.map_or(0, |(_, size)| size),
+            );
             drop(state);
             std::panic::resume_unwind(Box::new(()));
         }
@@ -111,7 +119,13 @@ fn limited(seconds: f64, is_global: bool) -> Answer {
     answer
 }
 
-fn route(state: &mut State, base: &str, asked: (&str, &[&str], Option<&str>), what: &Value, size: usize) -> Answer {
+fn route(
+    state: &mut State,
+    base: &str,
+    asked: (&str, &[&str], Option<&str>),
+    what: &Value,
+    size: usize,
+) -> Answer {
     let (method, steps, query) = asked;
     match (method, steps) {
         ("GET", ["users", "@me"]) => with(200, super::person(BOT)),
@@ -129,7 +143,9 @@ fn route(state: &mut State, base: &str, asked: (&str, &[&str], Option<&str>), wh
             None => error(404, 10_008, "Unknown Message"),
         },
         ("POST", ["channels", chat, "typing"]) if state.messages.contains_key(*chat) => with(204, json!({})),
-        ("POST", ["channels", chat, "messages"]) => bucketed(state, chat, |state| create(state, base, chat, what, size)),
+        ("POST", ["channels", chat, "messages"]) => {
+            bucketed(state, chat, |state| create(state, base, chat, what, size))
+        }
         ("PATCH", ["channels", chat, "messages", id]) => {
             if let Some(refused) = wrong(what, size, false) {
                 return refused;
@@ -254,7 +270,10 @@ fn wrong(what: &Value, size: usize, is_new: bool) -> Option<Answer> {
             return Some(invalid("components", "an action row has one to five buttons"));
         }
         for button in &buttons {
-            let (id, label) = (button["custom_id"].as_str().unwrap_or_default(), button["label"].as_str().unwrap_or_default());
+            let (id, label) = (
+                button["custom_id"].as_str().unwrap_or_default(),
+                button["label"].as_str().unwrap_or_default(),
+            );
             let fits = (1..=100).contains(&id.chars().count()) && (1..=80).contains(&label.chars().count());
             if button["type"] != 2 || !fits || seen.contains(&id.to_owned()) {
                 return Some(invalid("components", "a button of the wrong form"));
@@ -267,7 +286,9 @@ fn wrong(what: &Value, size: usize, is_new: bool) -> Option<Answer> {
 
 /// Interaction Callback: within three seconds, and once.
 fn called_back(state: &mut State, token: &str, what: &Value) -> Answer {
-    let Some((when, is_answered)) = state.interactions.get_mut(token) else { return error(404, 10_062, "Unknown interaction") };
+    let Some((when, is_answered)) = state.interactions.get_mut(token) else {
+        return error(404, 10_062, "Unknown interaction");
+    };
     if when.elapsed() > Duration::from_secs(3) {
         return error(404, 10_062, "Unknown interaction");
     }
@@ -287,6 +308,8 @@ fn attachment(state: &mut State, file: &str, authorization: &str) -> Answer {
     }
     match state.files.get(file) {
         Some((bytes, true)) => Response::builder().status(200).body(Body::from(bytes.clone())).unwrap(),
-        Some((_, false)) | None => Response::builder().status(404).body(Body::from("This content is no longer available.")).unwrap(),
+        Some((_, false)) | None => {
+            Response::builder().status(404).body(Body::from("This content is no longer available.")).unwrap()
+        }
     }
 }

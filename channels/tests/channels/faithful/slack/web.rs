@@ -9,7 +9,8 @@ use std::time::Instant;
 
 type Answer = Response<Body>;
 
-pub const SCOPES: [&str; 6] = ["chat:write", "im:history", "app_mentions:read", "files:read", "files:write", "commands"];
+pub const SCOPES: [&str; 6] =
+    ["chat:write", "im:history", "app_mentions:read", "files:read", "files:write", "commands"];
 /// Rate limits: one message a second and channel; "short bursts >1 allowed".
 const BURST: u32 = 5;
 
@@ -27,8 +28,10 @@ fn error(name: &str) -> Value {
 
 pub fn answer(state: &Mutex<State>, parts: &Parts, body: &[u8]) -> Answer {
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-    let header = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let (path, token) = (parts.uri.path().to_owned(), header("authorization").trim_start_matches("Bearer ").to_owned());
+    let header =
+        |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let (path, token) =
+        (parts.uri.path().to_owned(), header("authorization").trim_start_matches("Bearer ").to_owned());
     if let Some(name) = path.strip_prefix("/files-pri/") {
         return file(&state, name, &token);
     } else if let Some(id) = path.strip_prefix("/upload/") {
@@ -90,7 +93,9 @@ fn arguments(kind: &str, body: &[u8]) -> Value {
         return serde_json::from_slice(body).unwrap_or_default();
     }
     let mut whole = Map::new();
-    for (key, value) in reqwest::Url::parse(&format!("http://x/?{}", String::from_utf8_lossy(body))).unwrap().query_pairs() {
+    for (key, value) in
+        reqwest::Url::parse(&format!("http://x/?{}", String::from_utf8_lossy(body))).unwrap().query_pairs()
+    {
         let read = matches!(&*key, "blocks" | "files").then(|| serde_json::from_str(&value).ok()).flatten();
         whole.insert(key.into_owned(), read.unwrap_or_else(|| Value::from(value.into_owned())));
     }
@@ -103,8 +108,9 @@ fn may_post(state: &mut State, chat: &str) -> bool {
     if passed > 0 {
         (*when, *count) = (Instant::now(), count.saturating_sub(passed));
     }
-    *count += 1;
-    *count <= BURST
+    let may = *count < BURST;
+    *count += u32::from(may);
+    may
 }
 
 /// The scope that a method needs.
@@ -226,7 +232,10 @@ fn replies(state: &State, chat: &str, what: &Value) -> Value {
 
 fn paged(found: &[&Value], what: &Value) -> Value {
     let limit = what["limit"].as_str().and_then(|limit| limit.parse().ok()).unwrap_or(100_usize).min(999);
-    let begin = what["cursor"].as_str().and_then(|cursor| cursor.strip_prefix("at-")?.parse().ok()).unwrap_or(0_usize);
+    let begin = what["cursor"]
+        .as_str()
+        .and_then(|cursor| cursor.strip_prefix("at-")?.parse().ok())
+        .unwrap_or(0_usize);
     let page: Vec<&&Value> = found.iter().skip(begin).take(limit).collect();
     let end = begin + page.len();
     let next = if end < found.len() { format!("at-{end}") } else { String::new() };
@@ -275,4 +284,3 @@ fn file(state: &State, name: &str, token: &str) -> Answer {
         None => with(404, &json!({})),
     }
 }
-
