@@ -26,14 +26,15 @@ fn main() {
         }
         if method == "tools/call" && mode().contains("slow") {
             // It goes on reading, and never answers.
-            let told = json!({"progress": 3, "total": 5, "message": "reading", "progressToken": asked["params"]["_meta"]["progressToken"]});
+            let words = fs::read_to_string(folder.join("words")).unwrap_or("reading".to_owned());
+            let told = json!({"progress": 3, "total": 5, "message": words, "progressToken": asked["params"]["_meta"]["progressToken"]});
             say(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": told}));
             continue;
         }
         let result = match method {
             "initialize" => json!({
                 "protocolVersion": asked["params"]["protocolVersion"],
-                "capabilities": {"tools": {"listChanged": true}, "resources": {}, "prompts": {}},
+                "capabilities": {"tools": {"listChanged": true}, "resources": {"subscribe": true, "listChanged": true}, "prompts": {}},
                 "serverInfo": {"name": "mcp_like", "version": "1"},
             }),
             "resources/list" => {
@@ -44,6 +45,14 @@ fn main() {
             "prompts/get" => {
                 let text = format!("What does a {} eat?", asked["params"]["arguments"]["bird"]);
                 json!({"messages": [{"role": "user", "content": {"type": "text", "text": text}}]})
+            }
+            "resources/subscribe" if mode().contains("news") => {
+                for uri in ["like://birds", "like://cats"] {
+                    say(
+                        &json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}}),
+                    );
+                }
+                json!({})
             }
             "tools/list" => json!({"tools": tools(&mode())}),
             "tools/call" => called(&folder, &asked["params"], &mode()),

@@ -19,7 +19,6 @@ use crate::money::prices::Prices;
 use crate::packages::{self, Packages};
 use crate::policy::Policy;
 use crate::secrets::keys::Keys;
-use crate::services::janee::session::Janee;
 use crate::services::mcp::{self, Mcp};
 use crate::services::oauth::SignIns;
 use crate::services::{self, Services, approved, implicit};
@@ -72,7 +71,6 @@ impl Broker {
         let services = Services {
             all,
             sign_ins: SignIns::new(handles.clone()),
-            janee: Janee::new(policy.janee.clone(), handles.clone()),
             mcp: Mcp::new(&policy.mcp, &policy.web, &handles),
             posting: tokio::sync::Mutex::default(),
             approvals: approvals.clone(),
@@ -129,12 +127,12 @@ impl Broker {
         watching.spawn(async move { llm.look_nearby().await });
         watching.spawn(mcp::listing::meet(self.services.clone()));
         watching.spawn(mcp::standing::tell(self.services.clone(), self.llm.budget.clone()));
+        watching.spawn(mcp::news::tell(self.services.clone()));
         let services = self.services.clone();
         watching.spawn(answers::watch(self.approvals.clone(), move |id| {
             tokio::spawn(approved::carry_out(services.clone(), id));
         }));
         door.serve_until(listener, told).await;
-        self.services.janee.farewell().await;
         self.services.mcp.farewell().await;
         self.channels.farewell().await;
         Ok(())
@@ -164,7 +162,6 @@ async fn status(State(broker): State<Broker>, Extension(Life(life)): Extension<L
         "services": broker.services.listed(),
         "tainted": broker.handles.taint.is_tainted(life),
         "asks_waiting": broker.approvals.asks.waiting(),
-        "janee": broker.services.janee.settings.is_some(),
         "mcp": mcp::listing::lines(&broker.services),
     }))
 }

@@ -11,7 +11,7 @@ use broker::llm::{choice, nearby};
 use broker::net::outward::Outward;
 use broker::policy::Policy;
 use broker::secrets::keys::Keys;
-use broker::services::mcp::sign_in::stage;
+use broker::services::mcp::sign_in::{leave, stage};
 use broker::services::mcp::{tried, walled};
 use house::{House, hidden};
 use std::io::Read;
@@ -27,8 +27,8 @@ use tracing_subscriber::prelude::*;
 const HELP: &str = "\
 broker: holds keys, budget and permission for the creature, on loopback
 
-usage: broker [--house DIR] [--check | --accept-ledger | --mcp-tools NAME | --sign-in NAME [--port N]] [--piped]
-              [--know NAME=ADDRESS]…
+usage: broker [--house DIR] [--check | --accept-ledger | --mcp-tools NAME | --sign-in NAME [--port N] | --sign-out NAME]
+              [--piped] [--know NAME=ADDRESS]…
 
   --house DIR      the repository root (default: the working directory)
   --check          read owner.toml and .env, say what is wrong with it, else which mind that makes; serve nothing
@@ -37,6 +37,7 @@ usage: broker [--house DIR] [--check | --accept-ledger | --mcp-tools NAME | --si
   --mcp-tools NAME starts or reaches this MCP server, behind its walls, and prints as JSON what it has; calls no tool
   --sign-in NAME   sign the owner in at the MCP server of that name, by a browser that comes back to this machine at
                    port N; the guardian may run
+  --sign-out NAME  give the tokens of that sign-in back where they are taken (RFC 7009), and remove them; the guardian may run
   --piped          takes the settings from the standard input in place of owner.toml
   --know NAME=ADDRESS
                    for tests: the proxy of MCP servers' programs takes this name for this address, on this machine too
@@ -62,6 +63,8 @@ struct Asked {
     /// The MCP server that the owner signs in at, and the port that the browser comes back to.
     sign_in: Option<String>,
     port: u16,
+    /// The MCP server that the owner signs out of.
+    sign_out: Option<String>,
     /// The settings come by the standard input.
     piped: bool,
     /// Names for the proxy of MCP servers' programs.
@@ -88,6 +91,7 @@ fn asked() -> Result<Asked, ExitCode> {
             ("--house", 1..) => asked.house = args.next().unwrap_or_default().into(),
             ("--mcp-tools", 1..) => asked.tools = args.next(),
             ("--sign-in", 1..) => asked.sign_in = args.next(),
+            ("--sign-out", 1..) => asked.sign_out = args.next(),
             // A word that is no number is a port that nobody may listen on.
             ("--port", 1..) => asked.port = args.next().and_then(|port| port.parse().ok()).unwrap_or(1),
             ("--know", 1..) => match known(&args.next().unwrap_or_default()) {
@@ -121,7 +125,7 @@ fn main() -> ExitCode {
         return code;
     }
     house::files::close_to_others();
-    let Asked { house, check, accept, tools, sign_in, port, piped, names } = match asked() {
+    let Asked { house, check, accept, tools, sign_in, port, sign_out, piped, names } = match asked() {
         Ok(asked) => asked,
         Err(code) => return code,
     };
@@ -149,9 +153,10 @@ fn main() -> ExitCode {
             nearby(&chosen).iter().for_each(|told| println!("{told}"));
             Ok(())
         }
-        Ok((_, policy, keys)) => match sign_in {
-            Some(name) => signed_in(&house, &policy, keys, &name, port),
-            None => run(house, &names),
+        Ok((_, policy, keys)) => match (sign_in, sign_out) {
+            (Some(name), _) => by_the_owner(&house, stage::run(&house, &policy, keys, &name, port)),
+            (None, Some(name)) => by_the_owner(&house, leave::run(&house, &policy, keys, &name)),
+            (None, None) => run(house, &names),
         },
     };
     match done {
@@ -189,11 +194,11 @@ fn nearby(chosen: &choice::Chosen) -> Vec<String> {
     })
 }
 
-fn signed_in(house: &House, policy: &Policy, keys: Keys, name: &str, port: u16) -> Result<()> {
+/// Runs a stage at the owner's terminal.
+fn by_the_owner(house: &House, stage: impl Future<Output = Result<()>>) -> Result<()> {
     hidden::hide()?;
     make_folder_private(house)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(stage::run(house, policy, keys, name, port))
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(stage)
 }
 
 fn known(text: &str) -> Option<(String, IpAddr)> {
@@ -244,7 +249,7 @@ fn make_folder_private(house: &House) -> Result<()> {
         .with_context(|| format!("failed to close {}", folder.display()))
 }
 
-/// Keeps inherited descriptors from programs started here, such as Janee.
+/// Keeps inherited descriptors from programs started here, such as MCP servers.
 fn keep_descriptors() {
     for descriptor in 3..=4 {
         let closes = nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::FD_CLOEXEC);

@@ -16,8 +16,7 @@ use reqwest::Url;
 use std::ops::Deref;
 
 pub use house::settings::broker::{
-    Auth, Autonomy, Besides, Budget, Janee, Model, Packages, Price, Rule, Search, Service, Taint, Verdict,
-    Web, X,
+    Auth, Autonomy, Besides, Budget, Model, Packages, Price, Rule, Search, Service, Taint, Verdict, Web, X,
 };
 pub use house::settings::channels::{Channel, Place};
 pub use house::settings::mcp::{Limit, Mcp, ToolRule};
@@ -86,7 +85,6 @@ impl Policy {
         }
         names.extend(self.mcp.values().flat_map(Mcp::variables));
         names.extend(self.channels.values().flat_map(Channel::variables));
-        names.extend(self.janee.iter().flat_map(|janee| janee.pass_env.clone()));
         names.retain(|name| !name.is_empty());
         names
     }

@@ -9,12 +9,10 @@ pub mod canonical;
 pub mod carry;
 pub mod drafts;
 pub mod implicit;
-pub mod janee;
 pub mod mail;
 pub mod mcp;
 pub mod oauth;
 pub mod oauth1;
-pub mod over_mcp;
 pub mod posts;
 pub mod recipients;
 pub mod routes;
@@ -31,12 +29,21 @@ use crate::ground::refusal::Unfit;
 use crate::handles::Handles;
 use crate::policy::{self, Rule, Verdict};
 use house::bounds::brief;
-use janee::session::Janee;
 use mcp::Mcp;
 use oauth::SignIns;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// The error where the owner named no such place; `section` is where they are named.
+fn unknown<T>(what: &str, section: &str, name: &str, all: &BTreeMap<String, T>) -> Unfit {
+    let names: Vec<&str> = all.keys().map(String::as_str).collect();
+    let hint = match names.as_slice() {
+        [] => format!("no {what} is configured; the owner names them in owner.toml under [{section}]"),
+        names => format!("there are: {}; only the owner can add one, in owner.toml", names.join(", ")),
+    };
+    Unfit::new(format!("no {what} is called {:?}", brief(name, 60)), hint)
+}
 
 /// The rule that an act is judged by.
 pub struct Judged {
@@ -51,7 +58,6 @@ pub struct Judged {
 pub struct Services {
     pub all: BTreeMap<String, policy::Service>,
     pub sign_ins: SignIns,
-    pub janee: Janee,
     pub mcp: Mcp,
     /// Held while a post is sent: one at a time.
     pub posting: tokio::sync::Mutex<()>,
@@ -67,34 +73,16 @@ impl Services {
             let server = self.mcp.servers.get(&call.service);
             return mcp::rules::judged(server.map_or(&[], |server| &server.start.settings.rules), call);
         }
-        let rules = self.rules_of(act);
-        let rule =
-            rules::judge(&rules, &call.method, &call.path).filter(|rule| rule.verdict != Verdict::Deny);
-        let rule = rule.ok_or_else(|| rules::in_words(&rules))?;
+        let rules = self.all.get(&call.service).map_or(&[][..], |service| &service.rules);
+        let rule = rules::judge(rules, &call.method, &call.path).filter(|rule| rule.verdict != Verdict::Deny);
+        let rule = rule.ok_or_else(|| rules::in_words(rules, rules::in_word))?;
         let key = rules::key(act.kind(), &call.service, rule);
         Ok(Judged { verdict: rule.verdict, per_hour: rule.per_hour, key })
     }
 
-    /// The rules a call to a service is judged by.
-    fn rules_of(&self, act: &Act) -> Vec<Rule> {
-        match act {
-            Act::Service(call) | Act::Post(call) => {
-                self.all.get(&call.service).map(|service| service.rules.clone())
-            }
-            Act::Janee(call) => self.janee.rules(&call.service),
-            Act::Purpose { .. } | Act::Package(_) | Act::Mcp(_) | Act::Pin(_) => None,
-        }
-        .unwrap_or_default()
-    }
-
     /// The error for an unknown service.
     pub fn unknown(&self, name: &str) -> Unfit {
-        let names: Vec<&str> = self.all.keys().map(String::as_str).collect();
-        let hint = match names.as_slice() {
-            [] => "no service is configured; the owner names them in owner.toml under [services]".to_owned(),
-            names => format!("there are: {}; only the owner can add one, in owner.toml", names.join(", ")),
-        };
-        Unfit::new(format!("no service is called {:?}", brief(name, 60)), hint)
+        unknown("service", "services", name, &self.all)
     }
 
     /// Every service with its rules, and the uses left of each this hour.

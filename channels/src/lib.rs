@@ -1,5 +1,31 @@
 //! Channels: where the owner talks with the creature from a chat of their own; each platform is a file, all else is shared.
 
+pub mod asking;
+pub mod buttons;
 pub mod channel;
 pub mod door;
+pub mod enclosed;
+pub mod follow;
+pub mod format;
+pub mod hear;
+pub mod inbox;
+pub mod judge;
+pub mod late;
+pub mod order;
+pub mod outbox;
+pub mod pairing;
+pub mod pause;
+pub mod places;
 pub mod platforms;
+pub mod receive;
+pub mod received;
+pub mod run;
+pub mod run_order;
+pub mod send;
+pub mod split;
+pub mod state;
+pub mod switchboard;
+pub mod telling;
+pub mod thread;
+pub mod typing;
+pub mod watch;

@@ -2,6 +2,8 @@
 
 pub mod calls;
 pub mod discord;
+pub mod mail;
+pub mod matrix;
 pub mod slack;
 pub mod upload;
 pub mod websocket;
@@ -13,8 +15,10 @@ use house::settings::channels::Channel as Settings;
 /// Makes a channel of its settings; `secrets` looks a variable up as `.env` has it. An error says what is missing and what to do.
 pub type Make = fn(&Settings, &dyn Fn(&str) -> Option<String>, Door) -> Result<Box<dyn Channel>, String>;
 
-const PLATFORMS: [(&str, Make); 2] = [
+const PLATFORMS: [(&str, Make); 4] = [
     ("discord", |settings, secrets, door| Ok(Box::new(discord::Discord::new(settings, secrets, door)?))),
+    ("mail", |settings, secrets, door| Ok(Box::new(mail::Mail::new(settings, secrets, door)?))),
+    ("matrix", |settings, secrets, door| Ok(Box::new(matrix::Matrix::new(settings, secrets, door)?))),
     ("slack", |settings, secrets, door| Ok(Box::new(slack::Slack::new(settings, secrets, door)?))),
 ];
 

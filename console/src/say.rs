@@ -188,10 +188,14 @@ fn standard_input() -> Result<String, String> {
 
 /// Appends the word to the inbox, whole and synced.
 pub fn keep(house: &House, word: &Word) -> Result<()> {
+    keep_line(house, &json!({"at": word.at, "text": word.text, "thread": word.thread}).to_string())
+}
+
+/// Appends a line to the inbox, whole and synced.
+pub fn keep_line(house: &House, line: &str) -> Result<()> {
     let inbox = house.inbox();
     let folder = house.state_folder();
     std::fs::create_dir_all(&folder).with_context(|| format!("failed to make {}", folder.display()))?;
-    let line = json!({"at": word.at, "text": word.text, "thread": word.thread}).to_string();
     // A line that cannot be written is cut off again, and would take one with it that came meanwhile. Whoever holds the
     // folder for longer than a moment is no `say`, and keeps no word from the inbox.
     let turn = files::open_folder(&folder).with_context(|| format!("failed to open {}", folder.display()))?;
@@ -202,7 +206,7 @@ pub fn keep(house: &House, word: &Word) -> Result<()> {
         std::thread::sleep(LOOK);
     }
     let is_new = !inbox.exists();
-    files::append_line(&inbox, &line)?;
+    files::append_line(&inbox, line)?;
     if is_new {
         files::sync_folder(&inbox).context("failed to sync the folder of the inbox")?;
     }

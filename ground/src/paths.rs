@@ -97,6 +97,8 @@ impl House {
         small_log = ".self/log/git.log";
         reports = ".self/reports";
         asks = ".self/asks.jsonl";
+        /// News of MCP servers, for the creature.
+        news = ".self/news.jsonl";
         budget = ".self/budget.json";
         ledger = ".self/ledger.jsonl";
         /// The broker's state; the creature has no access.

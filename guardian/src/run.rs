@@ -55,8 +55,8 @@ impl Guardian {
         self.happen(Event::Tick);
         while self.policy.phase != Phase::Done {
             steward::waits();
-            self.wait();
-            steward::begins();
+            let is_called = self.wait();
+            steward::begins(is_called);
             if let Some(why) = lost(&self.executor.around.house, steward::heart_pid()) {
                 self.executor.around.report.warn(&why);
                 return Ok(HOUSE_LOST);
@@ -79,7 +79,8 @@ impl Guardian {
         self.executor.leave().map(|()| 0)
     }
 
-    fn wait(&mut self) {
+    /// Waits for an event or the next time there is something to do; whether there was an event.
+    fn wait(&mut self) -> bool {
         let Executor { around, living, builder, daemons, .. } = &self.executor;
         let (now, look_ms) = (around.now(), around.limits.look_ms);
         let mut until = self.policy.deadline(&around.limits).unwrap_or(Millis::MAX).min(now + ROUND_MS);
@@ -98,7 +99,7 @@ impl Guardian {
         let heard = [Some(self.signals.get_read().as_fd()), listener].into_iter().flatten();
         let mut descriptors: Vec<PollFd> = heard.map(|heard| PollFd::new(heard, PollFlags::POLLIN)).collect();
         // After an interrupted or failed poll the loop only looks earlier.
-        let _ = poll(&mut descriptors, PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX));
+        poll(&mut descriptors, PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX)) != Ok(0)
     }
 
     /// Handles an event and everything that follows from it.

@@ -14,11 +14,16 @@ use std::sync::{Mutex, OnceLock};
 pub const ROUND_MS: Millis = 10_000;
 /// Shortest time between two words that a step gets on.
 const GETS_ON_MS: Millis = 100;
+/// Shortest time between two rounds that are told although only time began them: each word wakes the heart.
+const TELLS_MS: Millis = 5_000;
 
 static LINE: OnceLock<Line> = OnceLock::new();
 static LEAVING: AtomicBool = AtomicBool::new(false);
 static BEGAN_MS: AtomicU64 = AtomicU64::new(0);
 static SAID_MS: AtomicU64 = AtomicU64::new(0);
+/// When a round was told last, and whether the one under way was.
+static TOLD_MS: AtomicU64 = AtomicU64::new(0);
+static IS_TOLD: AtomicBool = AtomicBool::new(true);
 static LONGEST_GAP_MS: AtomicU64 = AtomicU64::new(0);
 static LONGEST_STEP_MS: AtomicU64 = AtomicU64::new(0);
 /// Words of what lasts, as they were said last, of a life and of what is blessed; and whether they arrived.
@@ -30,7 +35,7 @@ pub fn begin() -> Result<()> {
     let _ = LINE.set(line);
     prctl::set_name(c"steward")?;
     interrupt::tell(gets_on);
-    begins();
+    begins(true);
     Ok(())
 }
 
@@ -43,17 +48,28 @@ fn say(said: Said) -> bool {
     LINE.get().is_some_and(|line| line.say(said))
 }
 
-/// Says that the loop has waited for events and begins to handle them.
-pub fn begins() {
-    BEGAN_MS.store(running_ms(), Ordering::Relaxed);
-    say(Said::Round { leaves: LEAVING.load(Ordering::Relaxed) });
+/// Says that the loop has waited for events and begins to handle them; `is_called`: there was one, not time alone.
+pub fn begins(is_called: bool) {
+    let (now, leaves) = (running_ms(), LEAVING.load(Ordering::Relaxed));
+    BEGAN_MS.store(now, Ordering::Relaxed);
+    let is_told = is_called || leaves || now >= TOLD_MS.load(Ordering::Relaxed) + TELLS_MS;
+    IS_TOLD.store(is_told, Ordering::Relaxed);
+    if is_told {
+        TOLD_MS.store(now, Ordering::Relaxed);
+        say(Said::Round { leaves });
+    }
 }
 
 /// Says that the loop waits for events from here on.
 pub fn waits() {
     say_again();
-    say(Said::Waits { leaves: LEAVING.load(Ordering::Relaxed) });
-    let took = running_ms().saturating_sub(BEGAN_MS.load(Ordering::Relaxed));
+    let (began, leaves) = (BEGAN_MS.load(Ordering::Relaxed), LEAVING.load(Ordering::Relaxed));
+    // After a word that a step gets on, the heart takes it for under way until it hears this.
+    let got_on = SAID_MS.load(Ordering::Relaxed) >= began;
+    if IS_TOLD.load(Ordering::Relaxed) || leaves || got_on {
+        say(Said::Waits { leaves });
+    }
+    let took = running_ms().saturating_sub(began);
     LONGEST_STEP_MS.fetch_max(took, Ordering::Relaxed);
 }
 

@@ -110,7 +110,10 @@ fn every_mistake_is_named() {
         ("creature = 3\n", "line 1: [creature]: must be a table, not a number"),
         // The broker's sections by their shapes: it judges addresses besides.
         ("[web]\nalow = []\n", "line 2: [web] alow: no such setting; did you mean allow?"),
-        ("[janee]\npass_env = []\n", "line 1: [janee] url: is missing"),
+        (
+            "[janee]\npass_env = []\n",
+            "line 1: [janee]: is an MCP server like any other now: write [mcp.janee]",
+        ),
         ("[search]\nprovider = \"searxng\"\n", "line 1: [search] base_url: is missing"),
     ];
     for (text, expected) in cases {

@@ -332,14 +332,20 @@ async function brokered(box) {
   const set = { MAIL_ADDRESS: 'me@example.test', MAIL_IMAP: `imaps://localhost:${box.ports.imaps}`, MAIL_SMTP: `smtps://localhost:${box.ports.smtps}`, SSL_CERT_FILE: box.path('ca.pem') };
   const values = Object.entries(set).map(([name, value]) => `${name} = ${JSON.stringify(value)}`).join(', ');
   // The certificate lies in a folder of its own: the servers' is none of the hand's.
-  const text = `[mcp.it]\nhand = "mail"\nenv = ["MAIL_PASSWORD"]\nset = { ${values.replace(box.path('ca.pem'), box.path('trusted/ca.pem'))} }\nread = [${JSON.stringify(box.path('trusted'))}]\nnetwork = "open"\n${RULES}`;
+  const text = `[mcp.it]\nhand = "mail"\nenv = ["MAIL_PASSWORD"]\nset = { ${values.replace(box.path('ca.pem'), box.path('trusted/ca.pem'))} }\nread = [${JSON.stringify(box.path('trusted'))}]\nnetwork = "open"\nwatch = ["mail://*"]\n${RULES}`;
   fs.mkdirSync(box.path('trusted'), { recursive: true });
   fs.copyFileSync(box.path('ca.pem'), box.path('trusted/ca.pem'));
   const broker = await Broker.start(text, { files: { '.env': `MAIL_PASSWORD=${PASSWORD}\n` } });
   try {
     const met = await broker.met();
     holds(!met.trouble && met.all_tools >= 10, 'the broker starts the hand behind the walls', JSON.stringify(met));
+    await rest(2_000);
+    const since = Date.now();
     await box.receive(letter('For the broker', `the password is ${PASSWORD}`));
+    const told = () => fs.existsSync(broker.path('.self/news.jsonl')) && fs.readFileSync(broker.path('.self/news.jsonl'), 'utf8');
+    const news = JSON.parse(await until('news of the mail', told));
+    figure('a watched mailbox is news to the creature after', Date.now() - since, 'ms', 10_000);
+    holds(news.event === 'changed' && news.resources.join() === 'mail://inbox', 'a mail that comes is news where the owner watches', JSON.stringify(news));
     const place = await until('the mail', async () => (await broker.call('search', { subject: 'For the broker' })).body?.match(PLACE)?.[0]);
     const read = await broker.call('read', { message: place });
     holds(read.ok && read.body.includes('From: Ann <ann@example.test>') && !read.body.includes(PASSWORD), 'a mail is read, without the password', JSON.stringify(read));

@@ -8,8 +8,8 @@ import { holds } from '../page/told.mjs';
 import { modules } from './broker.mjs';
 
 const judge = path.join(modules, '@modelcontextprotocol/conformance/dist/index.js');
-/** The revision that has sessions, as the bridge does. */
-const REVISION = ['--spec-version', '2025-11-25'];
+/** Revisions, and what carries each over to a program's streams. */
+const REVISIONS = { '2025-11-25': bridge, '2026-07-28': stateless };
 const transports = path.join(modules, '@modelcontextprotocol/sdk/dist/esm/server/streamableHttp.js');
 
 /** Serves a program at an address: each session has a process of its own, and ends the one before. */
@@ -45,16 +45,54 @@ async function bridge(command, options) {
   return { url: `http://127.0.0.1:${server.address().port}/mcp`, end };
 }
 
-/** Runs every scenario; those that do not pass have to be among `others`, pairs of a pattern and the reason. */
+/** Serves a program at an address without sessions: each request has a process of its own, as long as it is answered. */
+async function stateless(command, options) {
+  const children = new Set();
+  const server = http.createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    if (request.method !== 'POST') return response.writeHead(405).end();
+    const asked = JSON.parse(body);
+    if (asked.id === undefined) return response.writeHead(202).end();
+    // One at a time, as a home of theirs has it.
+    if (asked.method !== 'subscriptions/listen') await Promise.all([...children].map((child) => child.kill() && child.gone));
+    const child = spawn(command[0], command.slice(1), { ...options, stdio: ['pipe', 'pipe', 'ignore'] });
+    children.add(child);
+    child.gone = new Promise((done) => child.on('exit', done)).then(() => children.delete(child));
+    child.stdin.on('error', () => {});
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.on('close', () => child.kill());
+    readline.createInterface({ input: child.stdout }).on('line', (line) => {
+      response.write(`event: message\ndata: ${line}\n\n`);
+      const said = JSON.parse(line);
+      if (said.id === asked.id && ('result' in said || 'error' in said)) response.end();
+    });
+    child.gone.then(() => response.end());
+    child.stdin.write(`${JSON.stringify(asked)}\n`);
+  });
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  const end = () => {
+    server.closeAllConnections();
+    server.close();
+    children.forEach((child) => child.kill());
+  };
+  return { url: `http://127.0.0.1:${server.address().port}/mcp`, end };
+}
+
+/** Runs every scenario of both revisions; those that do not pass have to be among `others`, pairs of a pattern and the reason. */
 export async function served(name, command, options, others) {
-  const { url, end } = await bridge(command, options);
+  for (const [revision, carried] of Object.entries(REVISIONS)) await judged(name, revision, await carried(command, options), others);
+}
+
+async function judged(name, revision, { url, end }, others) {
+  const of = ['--spec-version', revision];
   try {
-    const listed = spawnSync(process.execPath, [judge, 'list', '--server', ...REVISION], { encoding: 'utf8' }).stdout;
+    const listed = spawnSync(process.execPath, [judge, 'list', '--server', ...of], { encoding: 'utf8' }).stdout;
     const scenarios = [...listed.matchAll(/^ +- (\S+) \[/gm)].map(([, scenario]) => scenario);
     holds(scenarios.length > 20, 'the judge has its scenarios', listed);
     let passing = 0;
     for (const scenario of scenarios) {
-      const words = [judge, 'server', '--url', url, '--scenario', scenario, ...REVISION];
+      const words = [judge, 'server', '--url', url, '--scenario', scenario, ...of];
       const ran = await new Promise((done) => {
         const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'] });
         let said = '';
@@ -65,10 +103,10 @@ export async function served(name, command, options, others) {
       const passed = ran.status === 0;
       const reason = others.find(([pattern]) => pattern.test(scenario))?.[1];
       passing += passed;
-      console.log(`   ${scenario}: ${passed ? 'passes' : `does not (${reason ?? 'NOT NAMED'})`}`);
-      if (!passed) holds(reason, `${name}: ${scenario} passes or is named`, ran.said.slice(-500));
+      console.log(`   ${revision} ${scenario}: ${passed ? 'passes' : `does not (${reason ?? 'NOT NAMED'})`}`);
+      if (!passed) holds(reason, `${name}, ${revision}: ${scenario} passes or is named`, ran.said.slice(-700));
     }
-    console.log(`   ${name}: ${passing} of ${scenarios.length} scenarios pass`);
+    console.log(`   ${name}, ${revision}: ${passing} of ${scenarios.length} scenarios pass`);
   } finally {
     end();
   }

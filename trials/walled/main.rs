@@ -130,12 +130,10 @@ fn house(server: &Faithful, more: &str) -> House {
 
 /// Settings by which every tool can be used.
 fn everything(site: &str, folder: &Path) -> String {
-    let example = |name: &str| programs::broker().with_file_name("examples").join(name);
-    let (janee, mcp, calls) = (example("janee_like"), example("mcp_like"), folder.join("janee-calls"));
+    let mcp = programs::broker().with_file_name("examples").join("mcp_like");
     format!(
         "[search]\nprovider = \"searxng\"\nbase_url = \"{site}\"\n[x]\nbase_url = \"{site}\"\n\
         [services.notes]\nbase_url = \"{site}\"\nallow_private = true\nrules = [{{ method = \"*\", path = \"/**\", do = \"allow\" }}]\n\
-        [janee]\ncommand = [{janee:?}, {calls:?}]\n\
         [mcp.like]\ncommand = [{mcp:?}, {folder:?}]\nwrite = [{folder:?}]\n\
         rules = [{{ tool = \"*\", do = \"allow\", looks = true }}]\n"
     )

@@ -152,8 +152,6 @@ pub const ROWS: &[Row] = &[
     row("x.reply", r#"{"to": "78", "text": "Eight."}"#, ""),
     row("service.list", r#"{}"#, "notes"),
     row("service.execute", r#"{"service": "notes", "method": "GET", "path": "/count"}"#, "seven herons"),
-    row("janee.list", r#"{}"#, "echo"),
-    row("janee.execute", r#"{"capability": "echo", "method": "GET", "path": "/count"}"#, "count"),
     row("mcp.describe", r#"{"server": "like", "tool": "look"}"#, "Looks."),
     row(
         "mcp.call",

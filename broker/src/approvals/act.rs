@@ -8,22 +8,19 @@ use house::printable::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// A call to a service, directly or through Janee.
+/// A call to a service, or of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// Name of the service or of Janee's capability.
+    /// Name of the service or server.
     pub service: String,
     pub method: String,
     /// The normalised path, which rules are judged on.
     pub path: String,
-    /// Address, path and query; without an address where only Janee knows it.
+    /// Address, path and query; of a tool its name.
     pub url: String,
     /// Sorted, without the header that holds the secret.
     pub headers: Vec<(String, String)>,
     pub body: String,
-    /// The reason told to Janee; services are not told one.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub reason: String,
 }
 
 /// Packages of a registry whose files the creature may get from now on.
@@ -67,7 +64,6 @@ pub struct Pin {
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Act {
     Service(Call),
-    Janee(Call),
     /// A post of one or more parts: its body is the whole of it, pictures by their digests.
     Post(Call),
     Purpose {
@@ -83,7 +79,6 @@ impl Act {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Service(_) | Self::Post(_) => "service",
-            Self::Janee(_) => "janee",
             Self::Purpose { .. } => "purpose",
             Self::Package(_) => "package",
             Self::Mcp(_) => "mcp",
@@ -94,7 +89,7 @@ impl Act {
     /// The event of the ledger's entries on carrying it out.
     pub fn event(&self) -> &'static str {
         match self {
-            Self::Service(_) | Self::Janee(_) | Self::Post(_) | Self::Mcp(_) => "call",
+            Self::Service(_) | Self::Post(_) | Self::Mcp(_) => "call",
             Self::Purpose { .. } => "purpose",
             Self::Package(_) => "registry",
             Self::Pin(_) => "pin",
@@ -103,7 +98,7 @@ impl Act {
 
     pub fn call(&self) -> Option<&Call> {
         match self {
-            Self::Service(call) | Self::Janee(call) | Self::Post(call) | Self::Mcp(call) => Some(call),
+            Self::Service(call) | Self::Post(call) | Self::Mcp(call) => Some(call),
             Self::Purpose { .. } | Self::Package(_) | Self::Pin(_) => None,
         }
     }
@@ -111,7 +106,7 @@ impl Act {
     /// Service, method and path, as records name it; empty where there are none.
     pub fn place(&self) -> [String; 3] {
         match self {
-            Self::Service(call) | Self::Janee(call) | Self::Post(call) | Self::Mcp(call) => {
+            Self::Service(call) | Self::Post(call) | Self::Mcp(call) => {
                 [call.service.clone(), call.method.clone(), call.path.clone()]
             }
             Self::Purpose { .. } => Default::default(),
@@ -145,7 +140,6 @@ impl Act {
     pub fn summary(&self, most: usize) -> String {
         let text = match self {
             Self::Service(call) | Self::Post(call) => format!("{} {} {}", call.method, call.url, call.body),
-            Self::Janee(call) => format!("{} {} by {}: {}", call.method, call.url, call.service, call.body),
             Self::Purpose { text } => format!("PURPOSE.md becomes: {text}"),
             Self::Package(package) => format!("install by {}: {}", package.registry, package.line()),
             Self::Mcp(call) => {

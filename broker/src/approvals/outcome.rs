@@ -28,8 +28,6 @@ pub enum Outcome {
     NotSent(Unfit),
     /// It was sent, and nobody knows whether it happened.
     Unsure(Unfit),
-    /// Janee refused to carry it out, with its reason.
-    Denied(Unfit, String),
 }
 
 impl Outcome {
@@ -37,7 +35,7 @@ impl Outcome {
         match self {
             Self::Answered(answer) => Some(answer.status),
             Self::Redirected(status, _) => Some(*status),
-            Self::NotSent(_) | Self::Unsure(_) | Self::Denied(..) => None,
+            Self::NotSent(_) | Self::Unsure(_) => None,
         }
     }
 
@@ -52,7 +50,6 @@ impl Outcome {
             Self::Redirected(..) => (0, "redirect not followed", ""),
             Self::NotSent(unfit) => (0, "not sent", unfit.error.as_str()),
             Self::Unsure(unfit) => (0, "unsure", unfit.error.as_str()),
-            Self::Denied(..) => (0, "denied there", ""),
         };
         Entry {
             bytes_in,
@@ -83,7 +80,6 @@ impl Outcome {
             Self::Redirected(status, unfit) => with(unfit.envelope(), "status", *status),
             Self::NotSent(unfit) => unfit.envelope(),
             Self::Unsure(unfit) => with(unfit.envelope(), "unsure", true),
-            Self::Denied(unfit, reason) => with(unfit.envelope(), "reason_code", reason.as_str()),
         }
     }
 }

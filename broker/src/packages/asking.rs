@@ -96,12 +96,7 @@ impl Packages {
             Act::Package(package) => {
                 package.registry == registry.name() && package.names().any(|named| named == name)
             }
-            Act::Service(_)
-            | Act::Post(_)
-            | Act::Janee(_)
-            | Act::Purpose { .. }
-            | Act::Mcp(_)
-            | Act::Pin(_) => false,
+            Act::Service(_) | Act::Post(_) | Act::Purpose { .. } | Act::Mcp(_) | Act::Pin(_) => false,
         })?;
         let holds = match newest.state {
             State::Asked | State::Failed | State::Approved | State::Executing => true,

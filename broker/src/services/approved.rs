@@ -67,9 +67,7 @@ async fn done(services: &Services, ask: &Ask) -> Outcome {
 fn result(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Answered(answer) => answer.body.clone(),
-        Outcome::NotSent(unfit) | Outcome::Redirected(_, unfit) | Outcome::Denied(unfit, _) => {
-            format!("{}; {}", unfit.error, unfit.hint)
-        }
+        Outcome::NotSent(unfit) | Outcome::Redirected(_, unfit) => format!("{}; {}", unfit.error, unfit.hint),
         Outcome::Unsure(unfit) => format!("it may have happened: {}; {}", unfit.error, unfit.hint),
     }
 }

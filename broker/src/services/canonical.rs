@@ -347,7 +347,7 @@ pub fn is_json(kind: &str) -> bool {
 }
 
 /// Percent-decodes once; `None` for a broken escape.
-fn decoded(text: &str) -> Option<Vec<u8>> {
+pub fn decoded(text: &str) -> Option<Vec<u8>> {
     let mut bytes = text.bytes();
     let mut decoded = Vec::with_capacity(text.len());
     while let Some(byte) = bytes.next() {

@@ -11,6 +11,7 @@ pub mod hand;
 pub mod handler;
 pub mod limit;
 pub mod listing;
+pub mod news;
 pub mod offers;
 pub mod pins;
 pub mod routes;
@@ -22,12 +23,13 @@ pub mod start;
 pub mod tool;
 pub mod tried;
 pub mod walled;
+pub mod watched;
 
 use crate::forward::Names;
 use crate::ground::refusal::Unfit;
 use crate::handles::Handles;
 use crate::policy;
-use house::bounds::brief;
+use crate::services::unknown;
 use pins::Pins;
 use server::Server;
 use std::collections::BTreeMap;
@@ -57,18 +59,7 @@ impl Mcp {
 
     /// The server of that name, or why there is none.
     pub fn server(&self, name: &str) -> Result<&Server, Unfit> {
-        self.servers.get(name).ok_or_else(|| {
-            let names: Vec<&str> = self.servers.keys().map(String::as_str).collect();
-            let hint = match names.as_slice() {
-                [] => {
-                    "no MCP server is configured; the owner names them in owner.toml under [mcp]".to_owned()
-                }
-                names => {
-                    format!("there are: {}; only the owner can add one, in owner.toml", names.join(", "))
-                }
-            };
-            Unfit::new(format!("no MCP server is called {:?}", brief(name, 60)), hint)
-        })
+        self.servers.get(name).ok_or_else(|| unknown("MCP server", "mcp", name, &self.servers))
     }
 
     /// Has the programs' proxies take these names for these addresses.

@@ -53,6 +53,5 @@ fn fit(services: &Services, asked: &Asked) -> Result<Call, Unfit> {
         url: upstream::address(&service.base_url, takes.path, &[])?.into(),
         headers: vec![("content-type".to_owned(), "application/json".to_owned())],
         body: serde_json::to_string(&post).unwrap_or_default(),
-        ..Call::default()
     })
 }

@@ -45,8 +45,7 @@ const MOST_NAMES: usize = 200;
 /// All recipients of an act; each has to be known.
 pub fn of(act: &Act) -> Vec<String> {
     let Some(call) = act.call() else { return Vec::new() };
-    // Janee may ignore a capability's letter case.
-    let place = format!("{}:{}", act.kind(), call.service.to_ascii_lowercase());
+    let place = format!("{}:{}", act.kind(), call.service);
     let mut names = Names::default();
     let query = call.url.split_once('?').map_or("", |(_, query)| query);
     names.in_pairs(&canonical::pairs(query).unwrap_or_default());
@@ -129,7 +128,12 @@ impl Names {
                 }
             }
             Value::Array(values) => values.iter().for_each(|value| self.in_json(value, field, depth + 1)),
-            Value::String(text) => self.leaf(text, field),
+            Value::String(text) => match within(text).filter(|_| field != Field::People) {
+                // An argument of a tool may be the whole body of a call that its server makes.
+                Some((json, true)) => self.in_json(&json, Field::Unknown, depth + 1),
+                Some((_, false)) => self.opaque = true,
+                None => self.leaf(text, field),
+            },
             Value::Number(number) if matches!(field, Field::People | Field::Unknown) => {
                 self.leaf(&number.to_string(), field);
             }
@@ -225,6 +229,14 @@ impl Names {
             self.found.push(text);
         }
     }
+}
+
+/// The JSON of an object or a list that a text is, and whether all readers see the same: a name may stand there twice.
+fn within(text: &str) -> Option<(Value, bool)> {
+    let is_like = text.trim_start().starts_with(['{', '[']);
+    let json: Value = is_like.then(|| serde_json::from_str(text).ok()).flatten()?;
+    let again = json.to_string();
+    Some((json, again == text))
 }
 
 /// A field's name in lower case, without signs.

@@ -1,12 +1,12 @@
-//! `/service`, `/post` and `/janee`: the routes by which a client uses services.
+//! `/service` and `/post`: the routes by which a client uses services.
 
 use super::call::{self, Asked};
-use super::{Services, janee, over_mcp, posts};
+use super::{Services, posts};
 use crate::door::callers::Life;
 use crate::door::finish::finished;
 use axum::extract::{Extension, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::post;
 use axum::{Json, Router};
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -16,11 +16,8 @@ type Received = (State<Arc<Services>>, Extension<Life>, Bytes);
 
 pub fn routes(services: Arc<Services>) -> Router {
     Router::new()
-        .route("/service", post(|received: Received| execute(received, false)).get(list))
+        .route("/service", post(execute).get(list))
         .route("/post", post(publish))
-        .route("/janee/services", get(of_janee))
-        .route("/janee/execute", post(|received: Received| execute(received, true)))
-        .route("/mcp", post(over_mcp::message))
         .with_state(services)
 }
 
@@ -29,9 +26,9 @@ async fn list(State(services): State<Arc<Services>>) -> Json<Value> {
     Json(json!({"services": services.listed(), "asks_waiting": waiting}))
 }
 
-async fn execute((State(services), Extension(Life(life)), body): Received, by_janee: bool) -> Response {
+async fn execute((State(services), Extension(Life(life)), body): Received) -> Response {
     match Asked::read(&body) {
-        Ok(asked) => finished(call::run(services, life, asked, by_janee)).await,
+        Ok(asked) => finished(call::run(services, life, asked)).await,
         Err(refusal) => refusal.into_response(),
     }
 }
@@ -41,8 +38,4 @@ async fn publish((State(services), Extension(Life(life)), body): Received) -> Re
         Ok(asked) => finished(posts::run(services, life, asked)).await,
         Err(refusal) => refusal.into_response(),
     }
-}
-
-async fn of_janee(State(services): State<Arc<Services>>, Extension(Life(life)): Extension<Life>) -> Response {
-    finished(janee::list(services, life)).await
 }

@@ -59,38 +59,48 @@ fn rest_matches(pattern: &[String], path: &[&str]) -> bool {
 
 /// Whether a pattern matches a segment; a lone `*` does not match an empty one.
 fn within(pattern: &str, segment: &str) -> bool {
-    if pattern == "*" {
-        return !segment.is_empty();
+    if pattern == "*" { !segment.is_empty() } else { globs(pattern, segment) }
+}
+
+/// Whether a pattern matches a whole text: `*` is any text, none too.
+pub fn globs(pattern: &str, text: &str) -> bool {
+    let Some((before, after)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut rest) = text.strip_prefix(before) else { return false };
+    let mut parts: Vec<&str> = after.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = rest.get(at + part.len()..).unwrap_or_default();
     }
-    let Some((before, after)) = pattern.split_once('*') else { return pattern == segment };
-    let Some(rest) = segment.strip_prefix(before) else { return false };
-    (0..=rest.len()).filter_map(|at| rest.get(at..)).any(|rest| tail_within(after, rest))
+    rest.ends_with(last)
 }
 
-fn tail_within(pattern: &str, rest: &str) -> bool {
-    if pattern.contains('*') { within(pattern, rest) } else { pattern == rest }
-}
-
-/// The key a rule's uses are counted under. Letter case does not matter, since Janee may ignore it.
+/// The key a rule's uses are counted under.
 pub fn key(kind: &str, name: &str, rule: &Rule) -> String {
-    format!("{kind}:{} {} {}", name.to_ascii_lowercase(), rule.method, rule.path)
+    format!("{kind}:{name} {} {}", rule.method, rule.path)
 }
 
-/// The rules in words, so that the client sees what is allowed.
-pub fn in_words(rules: &[Rule]) -> String {
+/// Rules in words, so that the client sees what is allowed.
+pub fn in_words<R>(rules: &[R], in_word: impl Fn(&R) -> String) -> String {
     if rules.is_empty() {
         return "no rule allows anything there; the owner writes them in owner.toml".to_owned();
     }
-    let mut words: Vec<String> = rules.iter().take(MOST_SHOWN).map(rule_in_words).collect();
+    let mut words: Vec<String> = rules.iter().take(MOST_SHOWN).map(in_word).collect();
     if rules.len() > MOST_SHOWN {
         words.push(format!("{} more", rules.len() - MOST_SHOWN));
     }
     format!("its rules, the first that fits decides: {}", words.join("; "))
 }
 
-fn rule_in_words(rule: &Rule) -> String {
-    let often = rule.per_hour.map(|often| format!(", {often} an hour")).unwrap_or_default();
-    format!("{} {} {}{often}", rule.method, rule.path, verdict(rule.verdict))
+/// A rule in words.
+pub fn in_word(rule: &Rule) -> String {
+    format!("{} {} {}", rule.method, rule.path, ends(rule.verdict, rule.per_hour))
+}
+
+/// Says what a rule does, and how often.
+pub fn ends(said: Verdict, per_hour: Option<u32>) -> String {
+    let often = per_hour.map(|often| format!(", {often} an hour")).unwrap_or_default();
+    format!("{}{often}", verdict(said))
 }
 
 pub fn verdict(verdict: Verdict) -> &'static str {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing is sent that is not in the ledger.
 
-use super::{Services, canonical, janee, posts, recipients, signed, upstream};
+use super::{Services, canonical, posts, recipients, signed, upstream};
 use crate::approvals::act::Act;
 use crate::approvals::outcome::Outcome;
 use crate::approvals::{packages, purpose};
@@ -54,7 +54,6 @@ pub async fn perform(
     match act {
         Act::Service(call) => signed::send(services, call, Bytes::from(call.body.clone()), line).await,
         Act::Post(call) => posts::sending::send(services, call, line, decision == "approved").await,
-        Act::Janee(call) => janee::send(services, call, line).await,
         Act::Purpose { text } => purpose::write(&services.approvals, text, line).await,
         Act::Package(package) => packages::allow(&services.approvals, package, line).await,
         Act::Mcp(call) => mcp::call::send(services, call, line).await,

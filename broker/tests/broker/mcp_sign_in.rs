@@ -1,7 +1,7 @@
 //! Sign-in at an MCP server's address: by the owner through a browser, renewed, widened, and refused where it is hostile.
 
 use crate::home::{Home, Open, Stub, reply};
-use crate::mcp_world::{Terminal, World, url_pairs};
+use crate::mcp_world::{Terminal, World, sign_out, url_pairs};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use reqwest::{Client, Url};
@@ -218,4 +218,55 @@ async fn a_sign_in_that_cannot_be_read_is_said_and_nothing_is_sent() {
     let refused = call(&open, "look").await;
     assert!(refused["error"].as_str().unwrap().contains("where it is moved away"), "{refused}");
     assert!(stub.seen().is_empty());
+}
+
+#[tokio::test]
+async fn a_sign_out_gives_the_tokens_back_and_removes_them_whatever_came_of_that() {
+    for (mode, said) in [
+        ("", "127.0.0.1 took the tokens back"),
+        ("of one kind", "127.0.0.1 took the tokens back"),
+        ("keeps all", "127.0.0.1 names no place where tokens are given back: take your consent back there"),
+        ("is down", "127.0.0.1 did not take the tokens back: it answered 503. Take your consent back there"),
+        ("takes back elsewhere", "did not take the tokens back: the sign-in leads to 10.0.0.1"),
+    ] {
+        let (stub, world) = world(mode);
+        let home = home(&stub, "");
+        let open = home.open().await;
+        assert!(sign_in(&home).await.0);
+        assert_eq!(call(&open, "look").await["ok"], true);
+        let refresh = world.lock().unwrap().refresh.clone();
+        let (done, told) = sign_out(&home, "like");
+        assert!(done && told.contains(said) && told.contains("Signed out of like"), "{mode}: {told}");
+        assert!(!told.contains("token-"), "{mode}: {told}");
+        assert!(!home.path(KEPT).exists(), "{mode}");
+        let revoked: Vec<_> = stub.seen().into_iter().filter(|seen| seen.path() == "/revoke").collect();
+        if said.contains("took the tokens back.") || mode.is_empty() {
+            let form = url_pairs(&revoked[0].body);
+            assert_eq!((&form["token"], &form["token_type_hint"]), (&refresh, &"refresh_token".to_owned()));
+            assert_eq!(form["client_id"], "registered-here");
+        }
+        // The broker that runs forgets them too.
+        let refused = call(&open, "look").await;
+        assert!(refused["error"].as_str().unwrap().contains("feral mcp sign-in like"), "{mode}: {refused}");
+        let (done, told) = sign_out(&home, "like");
+        assert!(done && told.contains("Nobody is signed in at like") || told.contains("no tokens"), "{told}");
+        assert!(sign_in(&home).await.0);
+        assert_eq!(call(&open, "look").await["ok"], true, "{mode}");
+    }
+}
+
+#[tokio::test]
+async fn a_sign_out_needs_no_server_in_the_settings_and_no_file_that_can_be_read() {
+    let (stub, world) = world("");
+    let home = home(&stub, "");
+    assert!(sign_in(&home).await.0);
+    home.settings("");
+    let (done, told) = sign_out(&home, "like");
+    assert!(done && told.contains("took the tokens back"), "{told}");
+    assert!(world.lock().unwrap().refresh.is_empty());
+    std::fs::write(home.path(KEPT), "{").unwrap();
+    let (done, told) = sign_out(&home, "like");
+    assert!(done && told.contains("cannot be read") && !home.path(KEPT).exists(), "{told}");
+    let (done, told) = sign_out(&home, "../like");
+    assert!(!done && told.contains("is no server's name"), "{told}");
 }

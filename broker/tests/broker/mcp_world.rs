@@ -92,30 +92,50 @@ impl World {
                     "response_types_supported": ["code"],
                     "code_challenge_methods_supported": if is("no proof") { json!(["plain"]) } else if is("silent") { Value::Null } else { json!(["S256"]) },
                     "authorization_response_iss_parameter_supported": true,
+                    "revocation_endpoint": match () {
+                        () if is("keeps all") => None,
+                        () if is("takes back elsewhere") => Some("http://10.0.0.1/revoke".to_owned()),
+                        () => Some(format!("{base}/revoke")),
+                    },
                 }),
             ),
             "/register" => {
                 let asked: Value = serde_json::from_str(&seen.body).unwrap();
                 told(201, &json!({"client_id": "registered-here", "redirect_uris": asked["redirect_uris"]}))
             }
-            "/authorize" => {
-                self.number += 1;
-                let code = format!("code-{}", self.number);
-                let of = |name: &str| form.get(name).cloned().unwrap_or_default();
-                self.codes.insert(code.clone(), (of("code_challenge"), of("scope")));
-                let mut back = Url::parse(&of("redirect_uri")).unwrap();
-                let issuer = if is("mixed up") { "https://evil.example.org" } else { &base };
-                if is("says no") {
-                    back.query_pairs_mut().append_pair("error", "access_denied");
-                } else {
-                    back.query_pairs_mut().append_pair("code", &code).append_pair("iss", issuer);
-                }
-                back.query_pairs_mut().append_pair("state", &of("state"));
-                Reply { headers: vec![("location", back.into())], ..reply(302, "") }
-            }
+            "/authorize" => self.authorize(&form, &base),
             "/token" => self.token(&form),
+            // RFC 7009, 2.2: the answer to a token that is none is the same.
+            "/revoke" if is("is down") => reply(503, ""),
+            "/revoke" => {
+                let token = form.get("token").map(String::as_str).unwrap_or_default();
+                match token == self.refresh {
+                    true => (self.access, self.refresh) = Default::default(),
+                    false if is("of one kind") => {
+                        return told(400, &json!({"error": "unsupported_token_type"}));
+                    }
+                    false => {}
+                }
+                reply(200, "")
+            }
             _ => reply(404, ""),
         }
+    }
+
+    fn authorize(&mut self, form: &BTreeMap<String, String>, base: &str) -> Reply {
+        self.number += 1;
+        let code = format!("code-{}", self.number);
+        let of = |name: &str| form.get(name).cloned().unwrap_or_default();
+        self.codes.insert(code.clone(), (of("code_challenge"), of("scope")));
+        let mut back = Url::parse(&of("redirect_uri")).unwrap();
+        let issuer = if self.mode.contains("mixed up") { "https://evil.example.org" } else { base };
+        if self.mode.contains("says no") {
+            back.query_pairs_mut().append_pair("error", "access_denied");
+        } else {
+            back.query_pairs_mut().append_pair("code", &code).append_pair("iss", issuer);
+        }
+        back.query_pairs_mut().append_pair("state", &of("state"));
+        Reply { headers: vec![("location", back.into())], ..reply(302, "") }
     }
 
     fn mcp(&self, seen: &Seen, base: &str) -> Reply {
@@ -165,6 +185,15 @@ pub fn url_pairs(text: &str) -> BTreeMap<String, String> {
 /// RFC 7636, 4.2.
 fn proof(verifier: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()))
+}
+
+/// The owner's sign-out: whether it succeeded, and all that it said.
+pub fn sign_out(home: &Home, name: &str) -> (bool, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_broker"));
+    command.args(["--house", home.path("").to_str().unwrap(), "--sign-out", name]).env_clear();
+    let output = command.output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(said).unwrap())
 }
 
 /// The owner's sign-in at a terminal.

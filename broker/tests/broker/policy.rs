@@ -90,12 +90,10 @@ secret_env = "S"
 token_env = "T"
 token_secret_env = "TS"
 
-[janee]
+[mcp.janee]
 command = ["janee", "serve", "--token-file=/etc/janee"]
-pass_env = ["JANEE_PASSWORD"]
-[janee.rules]
-"*" = [{ method = "GET", path = "/**", do = "allow" }]
-stripe = []
+env = ["JANEE_PASSWORD"]
+rules = [{ tool = "execute", with = { capability = "stripe", method = "GET" }, do = "allow", looks = true }]
 
 [web]
 allow_private = true
@@ -129,8 +127,8 @@ fn the_whole_schema_is_read() {
         matches!(&policy.services["x"].auth, Auth::OAuth1 { token_secret_env, .. } if token_secret_env == "TS")
     );
     assert!(matches!(policy.services["local"].auth, Auth::None));
-    let janee = policy.janee.as_ref().unwrap();
-    assert_eq!((janee.command.len(), janee.rules["*"].len(), janee.rules["stripe"].len()), (3, 1, 0));
+    let janee = &policy.mcp["janee"];
+    assert_eq!((janee.command.len(), janee.rules[0].with.len(), janee.rules[0].looks), (3, 2, true));
     assert_eq!((policy.web.allow.len(), policy.web.per_hour), (3, 0));
     let names = policy.key_names();
     for name in
@@ -145,7 +143,7 @@ fn nothing_said_is_all_defaults() {
     for text in ["", "# only a word\n", "[limits]\nbuild_s = 1\n"] {
         let policy = Policy::read(text).unwrap();
         assert_eq!(policy.taint, Taint::Ask);
-        assert!(policy.janee.is_none() && policy.services.is_empty() && !policy.web.allow_private);
+        assert!(policy.mcp.is_empty() && policy.services.is_empty() && !policy.web.allow_private);
     }
 }
 
@@ -169,7 +167,7 @@ fn a_secret_in_the_place_of_a_name_is_refused_and_not_repeated() {
         "[services.a]\nbase_url = \"https://a.example\"\nauth = { kind = \"bearer\", token_env = \"{}\" }",
         "[services.a]\nbase_url = \"https://a.example\"\nauth = { kind = \"basic\", user_env = \"A\", password_env = \"{}\" }",
         "[services.a]\nbase_url = \"https://a.example\"\nauth = { kind = \"header\", header = \"X-Key\", value_env = \"{}\" }",
-        "[janee]\ncommand = [\"j\"]\npass_env = [\"{}\"]",
+        "[mcp.j]\ncommand = [\"j\"]\nenv = [\"{}\"]",
     ];
     for place in places {
         for secret in SECRETS {

@@ -244,7 +244,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "",
     ),
     ("[model]\nbase_url = \"http://api.example.org\"", "line 2: [model] base_url: must be https", ""),
-    ("[janee]\nurl = \"http://janee.example.org\"", "line 2: [janee] url: must be https", ""),
+    ("[mcp.m]\nurl = \"http://m.example.org\"", "line 2: [mcp.m] url: must be https", ""),
     (
         "[web]\nallow = [\"example.org\",\n\"https://example.org\"]",
         "line 3: [web] allow[2]: must be a host",
@@ -286,13 +286,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("[web]\ndeadline_s = 0", "line 2: [web] deadline_s: must be between 1 and 600", ""),
     ("[web]\nper_hour = 1.5", "line 2: [web] per_hour: must be a whole number", ""),
     ("[model]\nmax_tokens = 99999999999999999999999", "line 2", ""),
-    // Janee, search.
-    (
-        "[janee]\nurl = \"https://j.example\"\ncommand = [\"j\"]",
-        "line 3: [janee] command: there is a url as well",
-        "",
-    ),
-    ("[janee]\npass_env = []", "line 1: [janee] url: is missing", ""),
+    // MCP servers, search.
     ("[mcp.m]\nhand = \"mial\"", "line 2: [mcp.m] hand: not a value it can have", "did you mean mail?"),
     ("[mcp.m]\nenv = []", "line 1: [mcp.m] url: is missing: m needs a command or a url or a hand", ""),
     (
@@ -301,13 +295,13 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "",
     ),
     (
-        "[janee]\ncommand = [\"j\"]\npass_env = [\"A\", \"B=c\"]",
-        "line 3: [janee] pass_env[2]: must be the name of a variable",
+        "[mcp.m]\ncommand = [\"m\"]\nenv = [\"A\", \"B=c\"]",
+        "line 3: [mcp.m] env[2]: must be the name of a variable",
         "",
     ),
     (
-        "[janee]\ncommand = [\"j\"]\n[janee.rules]\nstripe = [{ method = \"GET\", path = \"/\", do = \"no\" }]",
-        "line 4: [janee] rules.stripe[1].do",
+        "[mcp.m]\ncommand = [\"m\"]\nrules = [{ tool = \"execute\", do = \"no\" }]",
+        "line 3: [mcp.m] rules[1].do",
         "allow, ask, draft, deny",
     ),
     ("[search]\nprovider = \"searxng\"", "line 1: [search] base_url: is missing", ""),

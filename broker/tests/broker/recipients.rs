@@ -35,15 +35,7 @@ fn act(path: &str, body: &Value, kind: &str) -> Act {
     let mut headers = vec![("content-type".to_owned(), kind.to_owned())];
     let body = canonical::body(body, "POST", &mut headers).unwrap();
     let url = format!("https://it.example{path}");
-    Act::Service(Call {
-        service: "it".into(),
-        method: "POST".into(),
-        path: path.into(),
-        url,
-        headers,
-        body,
-        ..Call::default()
-    })
+    Act::Service(Call { service: "it".into(), method: "POST".into(), path: path.into(), url, headers, body })
 }
 
 fn reached(body: &Value) -> Vec<String> {

@@ -38,7 +38,6 @@ fn act(body: &Value) -> Act {
         url: "https://it.example/send".into(),
         headers,
         body,
-        reason: String::new(),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::channel::Trouble;
 use house::clock;
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -52,6 +53,18 @@ pub async fn waited<T>(came: &Result<T, Trouble>) -> bool {
             true
         }
         Ok(_) | Err(_) => false,
+    }
+}
+
+/// Looks into JSON by a path like `/user/id`; `Null` where there is nothing.
+pub fn at<'a>(value: &'a Value, path: &str) -> &'a Value {
+    value.pointer(path).unwrap_or(&Value::Null)
+}
+
+/// Puts a value into a JSON object.
+pub fn put(whole: &mut Value, key: &str, value: impl Into<Value>) {
+    if let Some(whole) = whole.as_object_mut() {
+        whole.insert(key.to_owned(), value.into());
     }
 }
 

@@ -13,7 +13,7 @@ use crate::channel::{
     Unit, Welcome,
 };
 use crate::door::Door;
-use crate::platforms::calls::{body, harmless};
+use crate::platforms::calls::{at, body, harmless, put};
 use async_trait::async_trait;
 use gateway::{Cursor, Gateway, Told};
 use house::clock;
@@ -122,13 +122,13 @@ impl Discord {
     /// Reads a file where its message says by now that it lies: addresses of files expire (Reference, Signed Attachment CDN
     /// URLs).
     async fn again(&self, place: &Value) -> Result<String, Trouble> {
-        let text = |key: &str| place[key].as_str().unwrap_or_default();
+        let text = |key: &str| at(&place, &format!("/{key}")).as_str().unwrap_or_default();
         let (channel, message) = (text("channel"), text("message"));
         let path = format!("/channels/{channel}/messages/{message}");
         let told = self.rest.get("/channels/messages/one", channel, &path).await?;
-        let files = told["attachments"].as_array().map_or(&[][..], Vec::as_slice);
-        let file = files.iter().find(|file| file["id"] == place["id"]);
-        let url = file.and_then(|file| file["url"].as_str());
+        let files = at(&told, "/attachments").as_array().map_or(&[][..], Vec::as_slice);
+        let file = files.iter().find(|file| at(&file, "/id") == at(&place, "/id"));
+        let url = file.and_then(|file| at(&file, "/url").as_str());
         url.map(str::to_owned).ok_or_else(|| Trouble::Refused("that file is gone from Discord".to_owned()))
     }
 }
@@ -148,7 +148,8 @@ impl Channel for Discord {
         *inward = Inward::default();
         self.rest.try_again();
         let me = self.rest.get("/users/@me", "", "/users/@me").await?;
-        let (id, name) = (me["id"].as_str().unwrap_or_default(), me["username"].as_str().unwrap_or_default());
+        let (id, name) =
+            (at(&me, "/id").as_str().unwrap_or_default(), at(&me, "/username").as_str().unwrap_or_default());
         let cursor = after
             .and_then(|after| serde_json::from_value(after.clone()).ok())
             .unwrap_or_else(Cursor::default);
@@ -217,7 +218,7 @@ impl Channel for Discord {
             }
             Ok(told) => {
                 unsure.remove(&message.key);
-                Ok(Sent { message: told["id"].as_str().unwrap_or_default().to_owned() })
+                Ok(Sent { message: at(&told, "/id").as_str().unwrap_or_default().to_owned() })
             }
         }
     }
@@ -234,7 +235,7 @@ impl Channel for Discord {
     }
 
     async fn answer(&self, press: &Press, told: &str) -> Result<(), Trouble> {
-        let text = |key: &str| press.reply[key].as_str().unwrap_or_default();
+        let text = |key: &str| at(&press.reply, &format!("/{key}")).as_str().unwrap_or_default();
         let (application, token) = (text("application"), text("token"));
         let told: String = told.chars().take(TEXT_CHARS / 2).collect();
         let what = json!({"content": told, "flags": FOR_ONE | NO_EMBEDS, "allowed_mentions": {"parse": []}});
@@ -251,7 +252,7 @@ impl Channel for Discord {
         if file.bytes.is_some_and(|bytes| bytes > most) {
             return Err(Trouble::Refused(format!("more than {most} bytes")));
         }
-        let mut url = file.place["url"].as_str().unwrap_or_default().to_owned();
+        let mut url = at(&file.place, "/url").as_str().unwrap_or_default().to_owned();
         for is_last in [false, true] {
             if !self.rest.has_files(&url) {
                 return Err(Trouble::Refused("that file does not lie at Discord".to_owned()));
@@ -285,10 +286,10 @@ fn whole(message: &Message) -> Value {
         "components": rows(&message.buttons),
     });
     if let Some(answered) = &message.answers {
-        what["message_reference"] = json!({"message_id": answered, "fail_if_not_exists": false});
+        put(&mut what, "message_reference", json!({"message_id": answered, "fail_if_not_exists": false}));
     }
     if let Some(file) = &message.file {
-        what["attachments"] = json!([{"id": 0, "filename": file.name}]);
+        put(&mut what, "attachments", json!([{"id": 0, "filename": file.name}]));
     }
     what
 }

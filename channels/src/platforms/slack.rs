@@ -13,7 +13,7 @@ use crate::channel::{
     Welcome, What,
 };
 use crate::door::Door;
-use crate::platforms::calls::{body, harmless};
+use crate::platforms::calls::{at, body, harmless};
 use async_trait::async_trait;
 use events::Me;
 use links::{Envelope, Links, Told};
@@ -166,14 +166,15 @@ impl Slack {
                 what.push(("ts", &thread));
             }
             let told = self.web.read(method, &what).await?;
-            said.extend(told["messages"].as_array().cloned().unwrap_or_default());
-            let further = told["response_metadata"]["next_cursor"].as_str().unwrap_or_default().to_owned();
+            said.extend(at(&told, "/messages").as_array().cloned().unwrap_or_default());
+            let further = at(&told, "/response_metadata/next_cursor").as_str().unwrap_or_default().to_owned();
             if further.is_empty() {
                 break;
             }
             next = further;
         }
-        let heard = said.iter().filter(|said| said["ts"].as_str().is_some_and(|ts| ts > place.last.as_str()));
+        let heard =
+            said.iter().filter(|said| at(&said, "/ts").as_str().is_some_and(|ts| ts > place.last.as_str()));
         let heard = heard.filter_map(|said| events::message(said, me, place.chat.clone()));
         let is_ours = |heard: &Heard| {
             place.chat.is_private || matches!(&heard.what, What::Word(word) if word.is_addressed)
@@ -216,8 +217,8 @@ impl Channel for Slack {
         let mut inward = self.inward.lock().await;
         *inward = Inward { crowded: inward.crowded, ..Inward::default() };
         let told = self.web.ask("auth.test", &[]).await?;
-        let text = |key: &str| told[key].as_str().unwrap_or_default().to_owned();
-        if let Some(scopes) = told["scopes"].as_str()
+        let text = |key: &str| at(&told, &format!("/{key}")).as_str().unwrap_or_default().to_owned();
+        if let Some(scopes) = at(&told, "/scopes").as_str()
             && let Some(scope) =
                 NEEDED.iter().find(|needed| !scopes.split(',').any(|scope| scope.trim() == **needed))
         {
@@ -282,7 +283,7 @@ impl Channel for Slack {
     }
 
     async fn acknowledge(&self, upto: &Value) -> Result<(), Trouble> {
-        let upto = upto["number"].as_u64().unwrap_or(0);
+        let upto = at(&upto, "/number").as_u64().unwrap_or(0);
         let mut outstanding = self.outstanding.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some((number, ..)) = outstanding.envelopes.front()
             && *number <= upto
@@ -304,7 +305,7 @@ impl Channel for Slack {
     }
 
     async fn answer(&self, press: &Press, told: &str) -> Result<(), Trouble> {
-        let url = press.reply["response_url"].as_str().unwrap_or_default();
+        let url = at(&press.reply, "/response_url").as_str().unwrap_or_default();
         let told: String = told.chars().take(TEXT_CHARS / 2).collect();
         let what =
             json!({"response_type": "ephemeral", "replace_original": false, "text": text::escaped(&told)});
@@ -322,11 +323,11 @@ impl Channel for Slack {
         if file.bytes.is_some_and(|bytes| bytes > most) {
             return Err(Trouble::Refused(format!("more than {most} bytes")));
         }
-        let answer = self.web.file(file.place["url"].as_str().unwrap_or_default()).await?;
+        let answer = self.web.file(at(&file.place, "/url").as_str().unwrap_or_default()).await?;
         let status = answer.status();
         let kind =
             answer.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let is_page = kind.starts_with("text/html") && file.place["mimetype"] != "text/html";
+        let is_page = kind.starts_with("text/html") && at(&file.place, "/mimetype") != "text/html";
         if status.is_server_error() || status.as_u16() == 429 {
             return Err(Trouble::Away(format!("Slack's files: {status}")));
         }

@@ -1,8 +1,30 @@
-//! Tests of the channels: each platform before a server that keeps its published rules.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+//! All tests of the channels in one binary: it links once, and those that wait do so side by side.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm
+)]
 
 mod discord;
 mod discord_sends;
 mod faithful;
+mod form;
+mod home;
+mod judged;
+mod kept;
+mod killed;
+mod mail_proven;
+mod mail_reading;
+mod mail_sends;
+mod matrix;
+mod matrix_events;
+mod meant;
+mod parted;
+mod pressed;
+mod said;
 mod slack;
 mod slack_sends;
+mod told;

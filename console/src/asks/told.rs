@@ -46,8 +46,7 @@ pub fn told(act: &Value) -> Vec<(String, String)> {
     let said = |name: &str| text(act, name).to_owned();
     let mut told = vec![("what".to_owned(), what(act))];
     if text(act, "kind") != "purpose" {
-        let through = if text(act, "kind") == "janee" { " through Janee" } else { "" };
-        told.push(("where".to_owned(), format!("{}{through}", said("service"))));
+        told.push(("where".to_owned(), said("service")));
     }
     let body = by_fields(&said("body")).or_else(|| is_form(act).then(|| of_form(&said("body"))).flatten());
     let whom = body.iter().flatten().filter(|(name, _)| {

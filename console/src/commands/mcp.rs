@@ -12,8 +12,8 @@ pub enum Mcp {
     /// puts a server into owner.toml, a known one by its name or one of yours; alone it lists the known ones
     ///
     /// Checks what it needs, starts or reaches it behind its walls, shows its tools, and proposes rules: what says that it
-    /// only reads is allowed, all else asks. Nothing is written before you have seen the exact lines and said yes; the
-    /// file as it was is kept.
+    /// only reads is allowed, all else asks. Where an address wants a sign-in, it offers that first. Nothing is written
+    /// before you have seen the exact lines and said yes; the file as it was is kept.
     #[command(
         after_help = "mcp add\nmcp add files /srv/notes\nmcp add tickets --url https://tickets.example.org/mcp --token-env TICKETS_TOKEN\nmcp add mine --read /srv/data -- /opt/mine/server --fast"
     )]
@@ -30,6 +30,16 @@ pub enum Mcp {
         /// the browser comes back to this port; else to any
         #[arg(long, value_name = "N")]
         port: Option<u16>,
+    },
+
+    /// signs you out of a server: gives its tokens back, and removes them here
+    ///
+    /// They are removed whatever came of giving them back, which is told. A guardian that runs takes it up by itself.
+    #[command(name = "sign-out", after_help = "mcp sign-out tickets")]
+    SignOut {
+        /// its name in owner.toml
+        #[arg(value_name = "NAME")]
+        name: String,
     },
 
     /// takes a server and its rules out of owner.toml
@@ -93,7 +103,7 @@ pub struct Add {
     /// writes it although it was not tried
     #[arg(long)]
     pub untried: bool,
-    /// says yes to the lines without a question
+    /// says yes to the lines without a question; opens no browser
     #[arg(long)]
     pub yes: bool,
     /// a program that speaks MCP on its standard streams, with its arguments

@@ -2,7 +2,7 @@
 
 use super::block::Block;
 use super::catalogue::{Catalogue, Known};
-use super::owner::{Owner, decide};
+use super::owner::{Owner, decide, says_yes};
 use super::{list, proposal, stage, tried};
 use crate::backup::from_here;
 use crate::commands::mcp::Add;
@@ -25,21 +25,24 @@ pub fn add(house: &House, wanted: &Add) -> Result<u8> {
     fits(house, &catalogue, &owner, &known, &block)?;
     // The guardian builds a hand once it is named.
     let is_built = |hand: &str| made::hand(hand).is_some_and(|program| program.is_file());
-    let is_to_come = !block.hand.is_empty() && !is_built(&block.hand);
+    let is_to_come = !block.server.hand.is_empty() && !is_built(&block.server.hand);
     let is_tried = !wanted.untried && !is_to_come;
     let answer = is_tried.then(|| try_out(house, &owner, &block, &known)).transpose()?;
+    if answer.as_ref().is_some_and(|answer| field::<bool>(answer, "wants_sign_in")) {
+        return after_sign_in(house, &owner, &block, &known, wanted.yes);
+    }
     if let Some(answer) = answer.as_ref().filter(|answer| !field::<bool>(answer, "ok")) {
         tried::tell(answer, |_| String::new());
-        let is_alone = known.network.is_empty() && block.network == "none";
+        let is_alone = !block.server.command.is_empty() && block.server.network == "none" && !known.fetched;
         let alone = if is_alone { "; it reaches no network without --open" } else { "" };
         bail!(
             "nothing was written, for {name} did not answer{alone}; --untried writes it all the same, and has all of it ask"
         );
     }
     let tools: &[Value] = answer.as_ref().map(tried::tools).unwrap_or_default();
-    let block = Block { rules: proposal::rules(&known.rules, tools), ..block };
+    let block = with_rules(&block, &known, tools);
     if let Some(answer) = &answer {
-        tried::tell(answer, |tool| proposal::verdict(&block.rules, tool));
+        tried::tell(answer, |tool| proposal::verdict(&block.server.rules, tool));
     }
     let code = decide(house, &owner, &block.lines(), &known.note, wanted.yes)?;
     if code == 0 && !is_tried {
@@ -47,6 +50,38 @@ pub fn add(house: &House, wanted: &Add) -> Result<u8> {
         terminal::line(&format!("It was not tried: {} does that{once}.", typed(&format!("mcp test {name}"))));
     }
     Ok(code)
+}
+
+/// Writes a server that shows nothing before the owner signs in there, so that all of it asks; offers to sign in, and then
+/// the rules that its tools propose.
+fn after_sign_in(house: &House, owner: &Owner, block: &Block, known: &Known, is_yes: bool) -> Result<u8> {
+    let name = &block.name;
+    let [sign_in, test] = ["sign-in", "test"].map(|word| typed(&format!("mcp {word} {name}")));
+    terminal::line(&format!(
+        "{name} wants you to sign in before it shows its tools. Until then all of it asks."
+    ));
+    let asking = with_rules(block, known, &[]);
+    let code = decide(house, owner, &asking.lines(), &known.note, is_yes)?;
+    if code > 0 || is_yes || !says_yes("Sign in now, by a browser? (yes or no)") {
+        if code == 0 {
+            terminal::line(&format!("{sign_in} signs you in; {test} then shows its tools."));
+        }
+        return Ok(code);
+    }
+    if !stage::signed_in(house, name)? {
+        terminal::line(&format!("It stays as it is written; {sign_in} tries again."));
+        return Ok(1);
+    }
+    let answer = stage::ask(house, name, None)?;
+    let block = with_rules(block, known, tried::tools(&answer));
+    tried::tell(&answer, |tool| proposal::verdict(&block.server.rules, tool));
+    if !field::<bool>(&answer, "ok") {
+        return Ok(1);
+    }
+    match block == asking {
+        true => Ok(0),
+        false => decide(house, &Owner::read(house)?.in_place_of(name)?, &block.lines(), "", false),
+    }
 }
 
 /// The server as it was asked for: of the catalogue, or by hand.
@@ -68,8 +103,8 @@ fn meant(house: &House, catalogue: &Catalogue, name: &str, wanted: &Add) -> Resu
         like => catalogue.known(like.as_deref().unwrap_or(name))?.clone(),
     };
     let mut block = block(&known, name, wanted, is_own)?;
-    block.set.extend(given.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
-    known.wants(name, &block.set)?;
+    block.server.set.extend(given.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
+    known.wants(name, &block.server.set)?;
     let home = house.broker().join("mcp").join(name);
     let block = block.placed(&home.display().to_string(), &house.root().display().to_string());
     Ok((known, block))
@@ -84,9 +119,9 @@ fn fits(house: &House, catalogue: &Catalogue, owner: &Owner, known: &Known, bloc
             "{name} is in owner.toml already: {test} tries it, {remove} takes it out; another name does too"
         );
     }
-    let programs: Vec<String> = known.needs.iter().chain(block.command.first()).cloned().collect();
+    let programs: Vec<String> = known.needs.iter().chain(block.server.command.first()).cloned().collect();
     catalogue.there(&programs)?;
-    let missing = list::not_set(house, block.variables());
+    let missing = list::not_set(house, block.server.variables());
     if !missing.is_empty() {
         let names = missing.join(", ");
         bail!("{names} is not set: put it into .env (NAME=VALUE, a line each), then say this again");
@@ -98,21 +133,28 @@ fn fits(house: &House, catalogue: &Catalogue, owner: &Owner, known: &Known, bloc
 fn block(known: &Known, name: &str, wanted: &Add, is_own: bool) -> Result<Block> {
     let all = |folders: &[String]| folders.iter().map(|named| folder(named)).collect::<Result<Vec<_>>>();
     let mut block = known.block(name, &wanted.words, folder)?;
-    block.read.extend(all(&wanted.read)?);
-    block.write.extend(all(&wanted.write)?);
-    block.env.extend(wanted.env.iter().cloned());
+    let server = &mut block.server;
+    server.read.extend(all(&wanted.read)?);
+    server.write.extend(all(&wanted.write)?);
+    server.env.extend(wanted.env.iter().cloned());
     if is_own {
-        block.command = wanted.command.clone();
-        block.url = wanted.url.clone().unwrap_or_default();
-        block.network = if block.url.is_empty() { "none".to_owned() } else { String::new() };
+        server.command = wanted.command.clone();
+        server.url = wanted.url.clone().unwrap_or_default();
     }
     if wanted.open {
-        block.network = "open".to_owned();
+        server.network = "open".to_owned();
     }
     if let Some(token) = &wanted.token_env {
-        block.token_env = token.clone();
+        server.token_env = token.clone();
     }
     Ok(block)
+}
+
+/// The block with rules: those that are known to make sense, then what its tools propose.
+fn with_rules(block: &Block, known: &Known, tools: &[Value]) -> Block {
+    let mut block = block.clone();
+    block.server.rules = proposal::rules(&known.server.rules, tools);
+    block
 }
 
 /// A folder that the owner named from where they stand, whole.

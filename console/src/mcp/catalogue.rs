@@ -1,7 +1,8 @@
 //! The catalogue of known servers: a table that is data, and what of this machine each needs.
 
-use super::block::{Block, Rule};
+use super::block::Block;
 use anyhow::{Context, Result, bail, ensure};
+use house::settings::mcp::Mcp;
 use house::settings::words::suggest;
 use house::terminal::{self, typed};
 use processes::programs;
@@ -25,28 +26,19 @@ pub struct Catalogue {
 
 /// A known server; `catalogue.toml` says what each field is.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct Known {
     pub does: String,
-    pub command: Vec<String>,
-    pub url: String,
-    pub hand: String,
-    pub token_env: String,
-    pub env: Vec<String>,
-    pub set: BTreeMap<String, String>,
     pub sets: Vec<String>,
     pub words: String,
     pub folders: String,
-    pub read: Vec<String>,
-    pub write: Vec<String>,
-    pub network: String,
-    pub about: String,
-    pub per_hour: u32,
     pub fetched: bool,
     pub needs: Vec<String>,
-    pub rules: Vec<Rule>,
     pub note: String,
     pub untried: String,
+    /// Settings that it gets.
+    #[serde(flatten)]
+    pub server: Mcp,
 }
 
 impl Catalogue {
@@ -139,21 +131,14 @@ impl Known {
             let named = words.iter().filter(|_| self.folders == how);
             named.chain(always.iter().filter(is_there)).cloned().collect()
         };
-        Ok(Block {
-            name: name.to_owned(),
-            command: self.command.iter().chain(&words).cloned().collect(),
-            url: self.url.clone(),
-            hand: self.hand.clone(),
-            token_env: self.token_env.clone(),
-            env: self.env.clone(),
-            set: self.set.clone(),
-            read: granted("read", &self.read),
-            write: granted("write", &self.write),
-            network: self.network.clone(),
-            about: self.about.clone(),
-            per_hour: self.per_hour,
+        let server = Mcp {
+            command: self.server.command.iter().chain(&words).cloned().collect(),
+            read: granted("read", &self.server.read),
+            write: granted("write", &self.server.write),
             rules: vec![],
-        })
+            ..self.server.clone()
+        };
+        Ok(Block { name: name.to_owned(), server })
     }
 }
 

@@ -20,6 +20,7 @@ pub fn carry_out(house: &House, order: Option<Mcp>) -> Result<u8> {
         Mcp::List(Form { json }) => list::show(house, json),
         Mcp::Add(wanted) => add::add(house, &wanted),
         Mcp::SignIn { name, port } => stage::sign_in(house, &name, port),
+        Mcp::SignOut { name } => stage::replaced_by(house, &["--sign-out", &name]),
         Mcp::Remove { name } => remove::remove(house, &name),
         Mcp::Test(wanted) => tried::show(house, &wanted.name, wanted.form.json),
     }

@@ -20,6 +20,8 @@ pub struct Owner {
     path: PathBuf,
     /// None where there is no file yet.
     before: Option<String>,
+    /// Text that lines are put behind: the file's, or what of it stays.
+    base: String,
     pub settings: Settings,
 }
 
@@ -32,16 +34,17 @@ impl Owner {
         let before = before.with_context(|| format!("{} is not UTF-8 text", path.display()))?;
         let settings =
             settings::whole(house).context("nothing was written, for it has a mistake to mend first")?;
-        Ok(Self { path, before, settings })
+        Ok(Self { path, base: before.clone().unwrap_or_default(), before, settings })
     }
 
-    fn text(&self) -> &str {
-        self.before.as_deref().unwrap_or_default()
+    /// The same where lines take the place of those of a server.
+    pub fn in_place_of(self, name: &str) -> Result<Self> {
+        Ok(Self { base: self.without(name)?, ..self })
     }
 
     /// The file with these lines behind all others.
     pub fn with(&self, lines: &str) -> String {
-        let text = self.text();
+        let text = self.base.as_str();
         let gap = match text {
             "" => "",
             text if text.ends_with("\n\n") => "",
@@ -53,7 +56,7 @@ impl Owner {
 
     /// The file without a server and its rules.
     pub fn without(&self, name: &str) -> Result<String> {
-        without(self.text(), name)
+        without(&self.base, name)
     }
 
     /// Judges a text as guardian and broker do before they take it up.
@@ -120,7 +123,7 @@ pub fn decide(house: &House, owner: &Owner, lines: &str, note: &str, is_yes: boo
 }
 
 /// Asks the owner; where there is no terminal the answer is no, and how to say yes is said.
-fn says_yes(question: &str) -> bool {
+pub fn says_yes(question: &str) -> bool {
     if !std::io::stdin().is_terminal() || !terminal::is_one() {
         terminal::line("No terminal to ask at: the same with --yes writes them.");
         return false;

@@ -2,8 +2,9 @@
 
 use super::owner::Owner;
 use anyhow::{Result, bail};
+use house::House;
 use house::settings::words::suggest;
-use house::{House, terminal};
+use house::terminal::{self, typed};
 
 pub fn remove(house: &House, name: &str) -> Result<u8> {
     let owner = Owner::read(house)?;
@@ -20,6 +21,13 @@ pub fn remove(house: &House, name: &str) -> Result<u8> {
     if home.is_dir() {
         let told = format!("what its program kept stays in {0}; `rm -r {0}` removes that", home.display());
         terminal::field("stays", &told);
+    }
+    if house.broker().join("sign-ins").join(format!("{name}.json")).exists() {
+        let command = typed(&format!("mcp sign-out {name}"));
+        terminal::field(
+            "stays",
+            &format!("your sign-in there; {command} gives its tokens back and removes them"),
+        );
     }
     let variables = server.variables();
     if !variables.is_empty() {

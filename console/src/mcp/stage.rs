@@ -21,15 +21,28 @@ fn broker() -> Result<PathBuf> {
 
 /// Becomes the broker's stage that signs the owner in, at this terminal.
 pub fn sign_in(house: &House, name: &str, port: Option<u16>) -> Result<u8> {
-    let program = broker()?;
-    let mut command = Command::new(&program);
-    command.arg("--house").arg(house.root()).args(["--sign-in", name]);
-    if let Some(port) = port {
-        command.args(["--port", &port.to_string()]);
-    }
-    #[allow(clippy::disallowed_methods, reason = "this process becomes the broker's stage")]
-    let error = command.exec();
-    Err(error).with_context(|| format!("failed to run {}", program.display()))
+    let port = port.map(|port| port.to_string());
+    let port = port.iter().flat_map(|port| ["--port", port]);
+    replaced_by(house, &["--sign-in", name].into_iter().chain(port).collect::<Vec<_>>())
+}
+
+/// Becomes a stage of the broker's, at this terminal.
+pub fn replaced_by(house: &House, words: &[&str]) -> Result<u8> {
+    let error = at_the_terminal(house, words)?.exec();
+    Err(error).context("failed to run the broker")
+}
+
+/// Signs the owner in at this terminal, and comes back.
+pub fn signed_in(house: &House, name: &str) -> Result<bool> {
+    #[allow(clippy::disallowed_methods, reason = "the owner at the terminal is waited for")]
+    let status = at_the_terminal(house, &["--sign-in", name])?.status();
+    Ok(status.context("failed to run the broker")?.success())
+}
+
+fn at_the_terminal(house: &House, words: &[&str]) -> Result<Command> {
+    let mut command = Command::new(broker()?);
+    command.arg("--house").arg(house.root()).args(words);
+    Ok(command)
 }
 
 /// Asks for all that a server has, by the settings of this text; else by those of `owner.toml`.

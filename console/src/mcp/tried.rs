@@ -1,6 +1,6 @@
 //! `mcp test`: a server as it answers now, its tools with what the owner's rules do with each, and what is missing.
 
-use super::{list, proposal, stage};
+use super::{block, list, proposal, stage};
 use anyhow::Result;
 use house::records::text;
 use house::records::view::field;
@@ -33,7 +33,7 @@ pub fn show(house: &House, name: &str, as_json: bool) -> Result<u8> {
         terminal::line("");
         proposal::rules(&[], &without)
             .iter()
-            .for_each(|rule| terminal::line(&format!("    {},", rule.line())));
+            .for_each(|rule| terminal::line(&format!("    {},", block::rule(rule))));
         terminal::line("");
         terminal::line(&format!("They go into `rules = […]` under [mcp.{name}] in owner.toml."));
     }

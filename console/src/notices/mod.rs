@@ -56,7 +56,7 @@ struct Teller<'h> {
 
 impl<'h> Teller<'h> {
     fn new(house: &'h House, settings: Notices) -> Self {
-        let (way, mut state) = (settings.way(), State::load(house));
+        let (way, mut state) = (settings.way(), State::load(&house.notices()));
         if way == Way::None {
             state.forget();
         }
@@ -71,7 +71,7 @@ impl<'h> Teller<'h> {
         }
         if let Err(error) = self.tell(now) {
             // What was not kept is read again from where it was: told now, it would be told again after an end.
-            (self.state, self.sources) = (State::load(self.house), Sources::default());
+            (self.state, self.sources) = (State::load(&self.house.notices()), Sources::default());
             self.rests_until = now + REST_MS;
             let told = format!("nothing is told until this is mended: {error:#}");
             if self.complaint != told {
@@ -89,7 +89,7 @@ impl<'h> Teller<'h> {
         let notify = &self.settings.notify;
         let sending = self.state.take(now, notify.gather_s * 1_000, notify.per_hour);
         if self.owes || sending.is_some() || report.is_some() {
-            self.state.save(self.house)?;
+            self.state.save(&self.house.notices())?;
             self.owes = false;
         }
         if let Some(text) = report {
@@ -100,7 +100,7 @@ impl<'h> Teller<'h> {
             if let Some(failure) = self.state.ended(&sending, failure) {
                 row("warning", &format!("a notice could not be told: {failure}"));
             }
-            self.owes = self.state.save(self.house).is_err();
+            self.owes = self.state.save(&self.house.notices()).is_err();
         }
         Ok(())
     }

@@ -6,10 +6,11 @@ use crate::life::HOUR_MS;
 use anyhow::Result;
 use house::clock::Millis;
 use house::records::follow::Cursor;
-use house::{House, bounds, files};
+use house::{bounds, files};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// Most bytes of the file, different notices that wait, and notices of one sending that are told singly.
 const MOST_BYTES: u64 = 4 << 20;
@@ -96,16 +97,16 @@ pub struct Sending {
 
 impl State {
     /// As it was kept; a new one, which knows of nothing that was, where there is none or it cannot be read.
-    pub fn load(house: &House) -> Self {
-        let bytes = files::read_most(&house.notices(), MOST_BYTES).ok().flatten();
+    pub fn load(path: &Path) -> Self {
+        let bytes = files::read_most(path, MOST_BYTES).ok().flatten();
         let mut state: Self =
             bytes.and_then(|bytes| serde_json::from_value(bounds::read(&bytes)?).ok()).unwrap_or_default();
         state.untold = state.untold.saturating_add(std::mem::take(&mut state.handed_over));
         state
     }
 
-    pub fn save(&self, house: &House) -> Result<()> {
-        files::replace(&house.notices(), format!("{}\n", serde_json::to_string_pretty(self)?).as_bytes())
+    pub fn save(&self, path: &Path) -> Result<()> {
+        files::replace(path, format!("{}\n", serde_json::to_string_pretty(self)?).as_bytes())
     }
 
     /// Forgets how far the records were read: while nobody is told, nothing is gathered.

@@ -79,8 +79,8 @@ fn what_was_handed_over_or_failed_is_counted_and_never_told_again() {
     state.add(notice(What::Ask, "an ask"), 0);
     state.add(notice(What::Death, "a death"), 0);
     state.take(0, 0, 6).unwrap();
-    state.save(&place).unwrap();
-    let mut state = State::load(&place);
+    state.save(&place.notices()).unwrap();
+    let mut state = State::load(&place.notices());
     assert_eq!((state.untold, state.handed_over, state.waiting.len()), (2, 0, 0), "killed meanwhile");
     state.add(notice(What::Ask, "another"), 0);
     let sending = state.take(1, 0, 6).unwrap();

@@ -209,3 +209,58 @@ fn a_server_in_trouble_shows_in_status_doctor_and_the_list() {
     assert_eq!(listed["servers"][1]["missing"], serde_json::json!(["NOT_SET"]), "{listed}");
     guardian.stop();
 }
+
+/// An address that wants a sign-in, and says of none how that is done.
+fn wants_a_sign_in() -> String {
+    let server = tiny_http::Server::http("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", server.server_addr().to_ip().unwrap());
+    std::thread::spawn(move || {
+        for request in server.incoming_requests() {
+            let status = if request.url() == "/mcp" { 401 } else { 404 };
+            let _ = request.respond(tiny_http::Response::empty(status));
+        }
+    });
+    url
+}
+
+#[test]
+fn an_address_that_wants_a_sign_in_is_written_and_the_sign_in_offered() {
+    let (house, ..) = house();
+    let before = house.read("owner.toml");
+    let url = wants_a_sign_in();
+    let words = ["mcp", "add", "far", "--url", &url];
+    let (shown, code) = told(&house, &words);
+    assert!(
+        code == 1 && shown.contains("far wants you to sign in") && house.read("owner.toml") == before,
+        "{shown}"
+    );
+    for (write, sign_in, said, code) in [
+        ("no", "", "Nothing was written", 1),
+        ("yes", "no", "feral mcp sign-in far signs you in; feral mcp test far then shows its tools", 0),
+        ("yes", "yes", "neither it nor its address says where one signs in", 1),
+    ] {
+        house.write("owner.toml", &before);
+        let mut command = house.command(&words);
+        command.env("NO_COLOR", "1").env("FERAL_CALLED", "feral");
+        let mut terminal = Driven::start(command, 160, 50);
+        terminal.shows("Write them? (yes or no)");
+        terminal.line(write);
+        if write == "yes" {
+            terminal.shows("Sign in now, by a browser? (yes or no)");
+            terminal.line(sign_in);
+        }
+        assert_eq!(terminal.wait(), code, "{}", terminal.whole());
+        assert!(terminal.whole().contains(said), "{said}: {}", terminal.whole());
+        let asks = house.read("owner.toml").contains("{ tool = \"*\", do = \"ask\" }");
+        assert_eq!(asks, write == "yes");
+    }
+    house.write("owner.toml", &before);
+    let (shown, code) = told(&house, &["mcp", "add", "far", "--url", &url, "--yes"]);
+    assert!(
+        code == 0
+            && shown.contains("feral mcp sign-in far signs you in")
+            && !shown.contains("http://127.0.0.1:0"),
+        "{shown}"
+    );
+    assert!(house.read("owner.toml").contains("[mcp.far]"));
+}

@@ -1,9 +1,11 @@
 //! A server in `owner.toml`: put in and taken out with all else as it was; the catalogue holds only what would be taken.
 
-use console::mcp::block::{Block, Rule};
+use console::mcp::block::{self, Block};
 use console::mcp::catalogue::Catalogue;
 use console::mcp::owner::without;
-use console::mcp::proposal;
+use console::mcp::proposal::{self, rule};
+use house::settings::broker::Verdict;
+use house::settings::mcp::{Mcp, ToolRule};
 use house::settings::{self, Reader, forms};
 use serde_json::json;
 
@@ -79,39 +81,47 @@ fn what_is_written_in_another_way_is_taken_out_too() {
 #[test]
 fn what_is_written_reads_back_as_it_was_meant() {
     let odd = "a \"quoted\" \\ 'word' = [x] # no comment";
-    let block = Block {
-        name: "mine".to_owned(),
+    let allowed = ToolRule {
+        with: [("a.b".to_owned(), odd.to_owned())].into(),
+        ..rule("read_*", Verdict::Allow, true)
+    };
+    let server = Mcp {
         command: vec!["/opt/my server".to_owned(), odd.to_owned(), String::new()],
         env: vec!["A_KEY".to_owned()],
         set: [("A_HOST".to_owned(), "imap://h:143".to_owned())].into(),
         write: vec!["/srv/what's mine".to_owned()],
         network: "open".to_owned(),
-        rules: vec![Rule::new("read_*", "allow", true), Rule::new("*", "ask", false)],
-        ..Block::default()
+        rules: vec![allowed, rule("never", Verdict::Deny, false), rule("*", Verdict::Ask, false)],
+        per_hour: 7,
+        untrusted: false,
+        ..Mcp::default()
     };
-    let read = settings::read(&block.lines(), Reader::Guardian, forms::check).unwrap();
-    let mcp = &read.settings.mcp["mine"];
-    assert_eq!((&mcp.command, &mcp.env, &mcp.write), (&block.command, &block.env, &block.write));
-    assert_eq!(mcp.set, block.set);
-    assert_eq!(
-        mcp.rules.iter().map(|rule| (rule.tool.as_str(), rule.looks)).collect::<Vec<_>>(),
-        [("read_*", true), ("*", false)]
-    );
+    let lines = Block { name: "mine".to_owned(), server: server.clone() }.lines();
+    let read = settings::read(&lines, Reader::Guardian, forms::check).unwrap();
+    assert_eq!(read.settings.mcp["mine"], server, "{lines}");
+    assert!(!lines.contains("deadline_s") && !lines.contains("url"), "what is at its default: {lines}");
 }
 
 #[test]
 fn every_known_server_makes_a_block_that_would_be_taken() {
     let catalogue = Catalogue::read().unwrap();
     assert!(catalogue.servers.len() >= 7);
+    // Nothing in it is misspelt.
+    let table: toml_edit::DocumentMut = include_str!("../../src/mcp/catalogue.toml").parse().unwrap();
+    let own = ["does", "sets", "words", "folders", "fetched", "needs", "note", "untried"];
+    for (name, known) in table["servers"].as_table().unwrap() {
+        let odd = |key: &&str| !own.contains(key) && Mcp::KEYS.iter().all(|setting| setting.name != *key);
+        assert_eq!(known.as_table().unwrap().iter().map(|(key, _)| key).find(odd), None, "{name}");
+    }
     for (name, known) in &catalogue.servers {
         let words: Vec<String> = (!known.words.is_empty()).then(|| "/tmp".to_owned()).into_iter().collect();
         let mut block = known.block(name, &words, |folder| Ok(folder.to_owned())).unwrap();
-        block.set = known.sets.iter().map(|name| (name.clone(), "a value".to_owned())).collect();
+        block.server.set = known.sets.iter().map(|name| (name.clone(), "a value".to_owned())).collect();
         assert!(
-            known.wants(name, &block.set).is_ok()
+            known.wants(name, &block.server.set).is_ok()
                 && (known.sets.is_empty() || known.wants(name, &Default::default()).is_err())
         );
-        let block = Block { rules: proposal::rules(&known.rules, &[]), ..block };
+        block.server.rules = proposal::rules(&known.server.rules, &[]);
         for block in [&block, &block.fetching()] {
             let read = settings::read(&block.lines(), Reader::Guardian, forms::check);
             read.unwrap_or_else(|error| panic!("{name}: {error}\n{}", block.lines()));
@@ -125,10 +135,14 @@ fn every_known_server_makes_a_block_that_would_be_taken() {
         };
         let placed = block.clone().placed("/home", "/house");
         assert!(!placed.lines().contains("{ho"), "{name}: {}", placed.lines());
-        let runs_others = ["npx", "uvx"].contains(&block.command.first().map_or("", String::as_str));
-        assert!(!runs_others || block.command.iter().any(is_pinned), "{name}: {:?}", block.command);
+        let runs_others = ["npx", "uvx"].contains(&block.server.command.first().map_or("", String::as_str));
+        assert!(
+            !runs_others || block.server.command.iter().any(is_pinned),
+            "{name}: {:?}",
+            block.server.command
+        );
         assert!(!known.does.is_empty() && known.does.len() <= 120, "{name}");
-        assert!(block.fetching().command.iter().all(|word| word != "--offline"));
+        assert!(block.fetching().server.command.iter().all(|word| word != "--offline"));
     }
 }
 
@@ -140,8 +154,8 @@ fn words_behind_a_known_name_are_as_many_as_it_takes() {
         catalogue.known(name).unwrap().block(name, &words, |folder| Ok(format!("/srv/{folder}")))
     };
     let files = block("files", &["a", "b"]).unwrap();
-    assert_eq!(files.write, ["/srv/a", "/srv/b"]);
-    assert_eq!(files.command[files.command.len() - 2..], ["/srv/a", "/srv/b"]);
+    assert_eq!(files.server.write, ["/srv/a", "/srv/b"]);
+    assert_eq!(files.server.command[files.server.command.len() - 2..], ["/srv/a", "/srv/b"]);
     for (name, words) in [("files", &[][..]), ("git", &["a", "b"]), ("time", &["a"])] {
         assert!(block(name, words).is_err(), "{name} {words:?}");
     }
@@ -155,8 +169,8 @@ fn what_says_it_reads_is_proposed_to_be_allowed_and_all_else_to_ask() {
         {"name": "send", "says_it_looks": false}, {"name": "look", "says_it_looks": true},
         {"name": "fetch", "says_it_looks": true}, {"name": "new"},
     ]);
-    let rules = proposal::rules(&[Rule::new("fetch", "ask", false)], tools.as_array().unwrap());
-    let lines: Vec<String> = rules.iter().map(Rule::line).collect();
+    let rules = proposal::rules(&[rule("fetch", Verdict::Ask, false)], tools.as_array().unwrap());
+    let lines: Vec<String> = rules.iter().map(block::rule).collect();
     assert_eq!(
         lines,
         [
@@ -165,11 +179,13 @@ fn what_says_it_reads_is_proposed_to_be_allowed_and_all_else_to_ask() {
             "{ tool = \"*\", do = \"ask\" }",
         ]
     );
-    let conditional =
-        Rule { also: "with = { filename = \"*\" }".to_owned(), ..Rule::new("*", "deny", false) };
-    let some = [conditional, Rule::new("look", "allow", true), Rule::new("*", "ask", false)];
+    let conditional = ToolRule {
+        with: [("filename".to_owned(), "*".to_owned())].into(),
+        ..rule("*", Verdict::Deny, false)
+    };
+    let some = [conditional, rule("look", Verdict::Allow, true), rule("*", Verdict::Ask, false)];
     assert_eq!(proposal::verdict(&some, &json!({"name": "look"})), "allow", "it denies some arguments alone");
-    let read = format!("[mcp.x]\ncommand = [\"x\"]\nrules = [{}]\n", some[0].line());
+    let read = format!("[mcp.x]\ncommand = [\"x\"]\nrules = [{}]\n", block::rule(&some[0]));
     assert_eq!(
         settings::read(&read, Reader::Guardian, forms::check).unwrap().settings.mcp["x"].rules[0].with.len(),
         1

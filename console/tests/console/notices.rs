@@ -86,7 +86,7 @@ pub fn die(house: &House, life: u64, commit: &str) {
 }
 
 pub fn kept(house: &House) -> State {
-    State::load(&house::House::new(&house.root))
+    State::load(&house::House::new(&house.root).notices())
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::fault::Fault;
 use crate::life::passed::Stop;
 use crate::life::{Life, requests};
 use crate::senses::cursors::{Heard, Waiting};
-use crate::senses::{asks, inbox};
+use crate::senses::{asks, inbox, news};
 use crate::store::caller::Caller;
 use crate::tools::product;
 use agenda::directive;
@@ -162,6 +162,22 @@ impl Life {
                 }
                 self.cursors.events.tell(outcome.told);
                 self.store.record("observation", outcome.record)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what MCP servers tell by themselves: each is remembered and told to the next thought.
+    pub(crate) fn hear_servers(&mut self) -> Result<(), Fault> {
+        if self.told.safe {
+            return Ok(());
+        }
+        let (news, odd) = news::read_news(&self.told.house.news(), &mut self.cursors.events.servers);
+        self.store.observe("news", &odd)?;
+        for (key, told) in news {
+            if self.cursors.events.first_telling(key) {
+                self.cursors.events.tell(told.as_str());
+                self.store.record("observation", json!({"about": "server", "text": told}))?;
             }
         }
         Ok(())

@@ -17,7 +17,7 @@ use mind::Down;
 use serde_json::{Value, json};
 
 /// Lists what the owner configured that tools need, by the broker's status: names of services, `services` for any that
-/// is no tool's own, `janee`.
+/// is no tool's own, `mcp`.
 fn configured(status: &Value) -> Vec<String> {
     let services = status.get("services").and_then(Value::as_array).into_iter().flatten();
     let mut found: Vec<String> =
@@ -28,9 +28,6 @@ fn configured(status: &Value) -> Vec<String> {
     }
     if found.iter().any(|name| !["x", "search"].contains(&name.as_str())) {
         found.push("services".to_owned());
-    }
-    if status.get("janee") == Some(&Value::Bool(true)) {
-        found.push("janee".to_owned());
     }
     if !outside(status).is_empty() {
         found.push("mcp".to_owned());

@@ -35,6 +35,7 @@ impl Life {
         self.watch.know();
         let stop = self.hear(works_for)?;
         self.hear_outcomes()?;
+        self.hear_servers()?;
         wake::notice(&mut self.store, &mut self.cursors, &mut self.access, &mut self.papers)?;
         Ok(stop)
     }

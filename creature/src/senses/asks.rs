@@ -72,7 +72,7 @@ fn key(id: &str, event: &str) -> String {
 }
 
 /// Returns a field as one line of at most `most` characters, whatever its type.
-fn word(line: &Value, key: &str, most: usize) -> String {
+pub(super) fn word(line: &Value, key: &str, most: usize) -> String {
     let text = match line.get(key) {
         None | Some(Value::Null) => return String::new(),
         Some(Value::String(text)) => text.clone(),

@@ -75,6 +75,8 @@ pub struct OwnersWord {
 #[serde(default)]
 pub struct Events {
     pub asks: InboxCursor,
+    /// Position in what MCP servers tell.
+    pub servers: InboxCursor,
     /// Keys of the ends, falls, outcomes of asks and reports of sub-sessions that were told.
     pub told: Vec<String>,
     /// Events that no thought has had yet, oldest first.

@@ -6,6 +6,7 @@ pub mod budget;
 pub mod cursors;
 pub mod guardian;
 pub mod inbox;
+pub mod news;
 pub mod packages;
 pub mod typing;
 pub mod watch;

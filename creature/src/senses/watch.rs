@@ -1,4 +1,4 @@
-//! Watches what may cut a rest short: inbox, typing, PURPOSE.md, checklist, outcomes of asks, settings, the budget file.
+//! Watches what may cut a rest short: inbox, typing, PURPOSE.md, checklist, outcomes of asks, news, settings, the budget file.
 //!
 //! Invariant: the stat is the truth and is taken every second; the kernel's events are only a hint to
 //! look sooner. Parent folders are watched: a watch on a file goes deaf when the file is replaced.
@@ -82,6 +82,7 @@ impl Watch {
             house.purpose(),
             house.checklist(),
             house.asks(),
+            house.news(),
             house.settings(),
         ];
         let names = [files.as_slice(), &[house.budget()]].concat();

@@ -35,7 +35,7 @@ const ASKS: [(&str, &str, &str, &str); 9] = [
     ("feed", "", "read fetch check get scan", "feed rss news"),
     ("x", "tweet", "post reply write search check", "x tweet mention"),
     (
-        "service janee",
+        "service mcp",
         "send mail email message order book pay call",
         "use check read get",
         "service mail calendar account",

@@ -20,7 +20,12 @@ pub async fn search(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Val
         most: args.number("most").unwrap_or(8),
         within: args.maybe_text("within").unwrap_or_default(),
         page: args.number("page").unwrap_or(1),
+        language: args.maybe_text("language").unwrap_or_default().trim(),
+        safe: args.maybe_text("safe").unwrap_or_default(),
     };
+    if !asked.language.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-') {
+        return Err(args.fault("takes a language like `de` or `de-CH`"));
+    }
     let service = tools.service("search").await?.ok_or_else(|| {
         let hint = "the owner sets [search] provider = \"brave\" or \"searxng\" in owner.toml; fetch a page you know instead";
         Fault::new("web.search is not configured", hint)

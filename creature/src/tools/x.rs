@@ -2,7 +2,7 @@
 
 use super::agenda;
 use super::arguments::Arguments;
-use super::files::inside;
+use super::files::{inside, shown};
 use super::tool_context::{ToolContext, waits, with};
 use crate::fault::Fault;
 use base64::Engine;
@@ -36,9 +36,9 @@ pub async fn reply(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Valu
 
 async fn send(tools: &mut ToolContext<'_>, args: &Arguments, to: Option<&str>) -> Result<Value, Fault> {
     let (on, quote) = (place(args), args.said("quote").map(str::trim));
-    let (parts, names) = parts(tools, args)?;
+    let parts = parts(tools, args)?;
     let Some(broker) = account(tools, on).await? else {
-        return draft(tools, args, on, &parts, &names);
+        return draft(tools, args, on, &parts);
     };
     let request = json!({"service": on, "parts": parts});
     match posts::publish(broker, &with(request, json!({"in_reply_to": to, "quote": quote}))).await {
@@ -61,8 +61,8 @@ fn place(args: &Arguments) -> &str {
     args.said("on").map(str::trim).unwrap_or(if is_at { "bluesky" } else { "x" })
 }
 
-/// The texts of a post with their pictures, as the broker takes them, and the paths of all pictures.
-fn parts(tools: &ToolContext<'_>, args: &Arguments) -> Result<(Vec<Value>, Vec<String>), Fault> {
+/// The texts of a post with their pictures, as the broker takes them; a picture is named by its path in the house.
+fn parts(tools: &ToolContext<'_>, args: &Arguments) -> Result<Vec<Value>, Fault> {
     let list = |name: &str| args.value(name).and_then(Value::as_array).into_iter().flatten();
     let texts = list("thread").filter_map(Value::as_str);
     let mut parts: Vec<(&str, Vec<Value>)> =
@@ -70,7 +70,6 @@ fn parts(tools: &ToolContext<'_>, args: &Arguments) -> Result<(Vec<Value>, Vec<S
     if parts.iter().any(|(text, _)| text.chars().count() > MOST_CHARS) {
         return Err(args.fault(format!("takes at most {MOST_CHARS} characters as a text")));
     }
-    let mut names = Vec::new();
     for picture in list("pictures") {
         let said = |name: &str| picture.get(name).and_then(Value::as_str).unwrap_or_default();
         let path = said("path");
@@ -84,13 +83,10 @@ fn parts(tools: &ToolContext<'_>, args: &Arguments) -> Result<(Vec<Value>, Vec<S
         let Some((_, pictures)) = held else {
             return Err(args.fault(format!("has no part {part} for the picture {path}")));
         };
-        pictures.push(json!({"name": path, "alt": said("alt"), "data": STANDARD.encode(bytes)}));
-        names.push(format!("{path}: {}", said("alt")));
+        let name = shown(tools, &file);
+        pictures.push(json!({"name": name, "alt": said("alt"), "data": STANDARD.encode(bytes)}));
     }
-    Ok((
-        parts.into_iter().map(|(text, pictures)| json!({"text": text, "pictures": pictures})).collect(),
-        names,
-    ))
+    Ok(parts.into_iter().map(|(text, pictures)| json!({"text": text, "pictures": pictures})).collect())
 }
 
 pub async fn search(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
@@ -126,31 +122,36 @@ fn not_configured(args: &Arguments, on: &str) -> Fault {
     Fault::new(error, "the owner gives the credentials to the broker; x.post writes drafts meanwhile")
 }
 
-fn draft(
-    tools: &ToolContext<'_>,
-    args: &Arguments,
-    on: &str,
-    parts: &[Value],
-    pictures: &[String],
-) -> Result<Value, Fault> {
+fn draft(tools: &ToolContext<'_>, args: &Arguments, on: &str, parts: &[Value]) -> Result<Value, Fault> {
     let kept = files::entries(&tools.store.house.drafts()).count();
     if kept >= MOST_DRAFTS {
         let error = format!("{} was not drafted: self/drafts/ holds {kept} files", args.tool());
         return Err(Fault::new(error, "the owner has to look through them first"));
     }
     let time = tools.store.clock.now().strftime("%Y%m%dT%H%M%S.%3fZ");
-    let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
-    let path = format!("self/drafts/{time}-{}.md", slug(texts.first().unwrap_or(&"")));
+    let texts: Vec<String> = parts.iter().map(part).collect();
+    let path = format!("self/drafts/{time}-{}.md", slug(texts.first().map_or("", String::as_str)));
     boundary::no_links(tools.store.house.root(), &path)?;
     let named = [("reply_to", "to"), ("quote", "quote")].iter();
     let named = named.filter_map(|(name, arg)| Some(format!("{name}: {}\n", args.said(arg)?.trim())));
-    let named: String = named.chain(pictures.iter().map(|picture| format!("picture: {picture}\n"))).collect();
+    let named: String = named.collect();
     let (at, text) = (tools.store.clock.text(), texts.join("\n\n---\n\n"));
     let whole = format!("---\nfor: {on}\nat: {at}\n{named}---\n\n{text}\n");
     memory::replace(&tools.store.house.root().join(&path), whole.as_bytes())
         .map_err(|cause| Fault::caused("write the draft", &cause, "is the disk full?"))?;
     let note = format!("no account is configured for {on}, so nothing was posted");
     Ok(json!({"drafted": path, "path": path, "note": note}))
+}
+
+/// A part for a reader: its text, and each picture with its path below it.
+fn part(part: &Value) -> String {
+    fn said<'a>(value: &'a Value, key: &str) -> &'a str {
+        value.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+    let pictures = part.get("pictures").and_then(Value::as_array).into_iter().flatten();
+    let pictures =
+        pictures.map(|one| format!("\n[picture {}; described as {:?}]", said(one, "name"), said(one, "alt")));
+    said(part, "text").to_owned() + &pictures.collect::<String>()
 }
 
 /// The first words of a text as part of a file name.

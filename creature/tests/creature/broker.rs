@@ -52,7 +52,7 @@ pub fn status(model: Value, services: &[&str]) -> Answer {
     let services: Vec<Value> = services.iter().map(service).collect();
     answer(
         200,
-        &json!({"model": model, "budget": {}, "services": services, "tainted": false, "asks_waiting": 0, "janee": false}),
+        &json!({"model": model, "budget": {}, "services": services, "tainted": false, "asks_waiting": 0}),
     )
 }
 

@@ -96,6 +96,34 @@ fn the_owners_decision_cuts_the_rest_short_and_is_told_once() {
 }
 
 #[test]
+fn news_of_a_server_cut_the_rest_short_and_are_told_once() {
+    loopback!();
+    let script = Script::new(vec![thought("rest", json!([]), 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let living = house.live(1);
+    house.record("thought", |data| data["thought"] == 1);
+    let line = json!({"at": "2026-11-29T02:00:00Z", "server": "mail", "event": "changed", "resources": ["mail://inbox"], "more": 0});
+    house.write(".self/news.jsonl", format!("{line}\n"));
+    let situation = script.situation(1);
+    assert!(
+        situation.contains("News of the server mail") && situation.contains("text of others"),
+        "{situation}"
+    );
+    house.record("observation", |data| data["about"] == "server");
+    living.leave();
+    // The broker kept the end of a long file, as another file.
+    std::fs::remove_file(house.path(".self/news.jsonl")).unwrap();
+    let newer = json!({"at": "2026-11-29T02:05:00Z", "server": "mail", "event": "changed", "resources": ["mail://inbox"], "more": 0});
+    house.write(".self/news.jsonl", format!("{line}\n{newer}\n"));
+    let living = house.live(2);
+    wait_for("a thought of the second life", || {
+        house.records().into_iter().find(|record| record.kind == "thought" && record.life == 2)
+    });
+    living.leave();
+    assert_eq!(house.records().iter().filter(|record| record.data["about"] == "server").count(), 2);
+}
+
+#[test]
 fn neither_its_shell_nor_its_log_knows_the_token() {
     loopback!();
     let run = json!([

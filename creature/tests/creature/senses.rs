@@ -5,7 +5,7 @@ use creature::senses::cursors::{Counts, Cursors};
 use creature::senses::guardian::Standing;
 use creature::senses::inbox::InboxCursor;
 use creature::senses::watch::Watch;
-use creature::senses::{asks, budget, packages};
+use creature::senses::{asks, budget, news, packages};
 use ground::papers;
 use serde_json::json;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ fn cursors_are_kept_flat() {
     let keys: Vec<&str> = kept.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(
         keys.join(" "),
-        "wakes thoughts snapshot_at inbox words interrupted asks told news gathered money_told purpose checklist items"
+        "wakes thoughts snapshot_at inbox words interrupted asks servers told news gathered money_told purpose checklist items"
     );
 }
 
@@ -210,6 +210,29 @@ fn money_is_a_line_and_its_alarms_another() {
 
 mod probation {
     use super::*;
+
+    #[test]
+    fn news_of_servers_are_heard_once_and_within_bounds() {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join("news.jsonl");
+        let mut cursor = InboxCursor::default();
+        assert_eq!(news::read_news(&path, &mut cursor), (Vec::new(), String::new()));
+        let changed = json!({"at": "1", "server": "mail", "event": "changed", "resources": ["mail://inbox"], "more": 0});
+        let late = json!({"at": "2", "server": "big", "event": "progress", "tool": "count", "for_s": 30,
+            "text": "x\u{1b}[2J".repeat(900)});
+        let odd = "[]\n{broken\n{\"server\":3}\n{\"event\":\"changed\"}\n{\"server\":\"a\",\"event\":\"of tomorrow\"}";
+        std::fs::write(&path, format!("{odd}\n{changed}\n{late}\n")).unwrap();
+        let (heard, odd) = news::read_news(&path, &mut cursor);
+        assert_eq!((heard.len(), odd.as_str()), (2, ""), "{heard:?}");
+        let [(first, mail), (second, big)] = heard.as_slice() else { panic!("{heard:?}") };
+        assert_eq!((first.as_str(), second.as_str()), ("news 1 mail changed", "news 2 big progress"));
+        assert!(mail.starts_with("News of the server mail: not as it was"), "{mail}");
+        assert!(mail.contains("text of others") && mail.contains("mail://inbox"), "{mail}");
+        assert!(big.chars().count() <= 700 && !big.contains(char::is_control), "{big}");
+        assert!(news::read_news(&path, &mut cursor).0.is_empty());
+        std::fs::write(&path, format!("{changed}\n").repeat(500)).unwrap();
+        assert!(news::read_news(&path, &mut cursor).0.len() <= 16);
+    }
 
     #[test]
     fn outcomes_of_asks_are_heard_once_and_within_bounds() {

@@ -1,4 +1,4 @@
-//! Services, X, Janee and PURPOSE.md behind the broker: what is asked of it, and what its decisions become.
+//! Services, X and PURPOSE.md behind the broker: what is asked of it, and what its decisions become.
 
 use crate::broker::{Answer, Asked, StandIn, TOKEN, answer, loopback, passed, refusal, status, waiting};
 use crate::yard::Yard;
@@ -9,8 +9,6 @@ fn broker(decide: impl Fn(&Value) -> Answer + Send + 'static) -> StandIn {
     StandIn::new(move |asked: &Asked| match (asked.method.as_str(), asked.path.as_str()) {
         ("GET", "/status") => status(Value::Null, &["x", "search"]),
         ("POST", "/service" | "/post") => decide(&asked.body),
-        ("GET", "/janee/services") => answer(200, &json!({"ok": true, "services": [{"name": "mail"}]})),
-        ("POST", "/janee/execute") if asked.body["body"].is_string() => passed(202, &json!({"sent": true})),
         ("POST", "/purpose") if asked.body["reason"] == "asked" => waiting("7"),
         ("POST", "/purpose") => answer(200, &json!({"ok": true})),
         _ => refusal(404, "not_found", None),
@@ -42,11 +40,6 @@ async fn a_service_is_called_by_name_and_its_answer_comes_back() {
     assert!(refused["error"].as_str().unwrap().contains("outside its rules"), "{refused}");
     let listed = yard.call("service.list", json!({})).await;
     assert_eq!(listed["services"][0]["name"], json!("x"), "{listed}");
-    let listed = yard.call("janee.list", json!({})).await;
-    assert_eq!(listed["services"][0]["name"], json!("mail"), "{listed}");
-    let args = json!({"capability": "mail", "method": "POST", "path": "/send", "body": {"to": "a"}});
-    let sent = yard.call("janee.execute", args).await;
-    assert_eq!(sent["status"], json!(202), "{sent}");
 }
 
 #[tokio::test]
@@ -98,7 +91,7 @@ async fn posts_go_out_become_drafts_or_are_refused() {
     let result = yard.call("x.reply", args).await;
     assert_eq!((&result["ok"], &result["id"]), (&json!(true), &json!("99")), "{result}");
     assert_eq!((&result["to"], &result["thread"]), (&json!("12"), &json!(["100"])));
-    let picture = json!({"name": "a.png", "alt": "seven", "data": "aGVyb25z"});
+    let picture = json!({"name": ".self/workspace/a.png", "alt": "seven", "data": "aGVyb25z"});
     let sent = json!({"service": "x", "in_reply_to": "12",
         "parts": [{"text": "tea?", "pictures": []}, {"text": "or milk?", "pictures": [picture]}]});
     assert_eq!(posts.heard("/post")[0].body, sent);

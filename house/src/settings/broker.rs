@@ -243,20 +243,6 @@ pub enum Verdict {
 }
 
 section! {
-    /// An MCP server that holds credentials of its own.
-    Janee {
-        /// streamable HTTP address (https or on this machine); or
-        url: String = String::new(), NEAR;
-        /// a program and its arguments that speaks MCP on its standard streams
-        command: Vec<String> = vec![], List(&Text(Form::Plain));
-        /// names of variables that program gets, beside `PATH` and `HOME`
-        pass_env: Vec<String> = vec![], List(&NEEDED_VARIABLE);
-        /// rules by capability, in any letter case; `"*"` fits each; left out: GET allow, else ask
-        rules: BTreeMap<String, Vec<Rule>> = BTreeMap::new(), Names(Form::Capability, &List(&Table(Rule::KEYS)));
-    }
-}
-
-section! {
     /// Rules for fetching pages.
     Web {
         /// whether pages may come from loopback and private addresses and any port; link-local and metadata addresses

@@ -25,7 +25,6 @@ pub enum Form {
     PriceName,
     ServiceName,
     MakerName,
-    Capability,
     Method,
     /// A path with `*` for a segment and `**` for any rest.
     Glob,
@@ -90,9 +89,6 @@ pub fn check(form: Form, text: &str) -> Verdict {
             |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-',
             "a maker is named in a-z, 0-9 and -, at most 40 of them",
         ),
-        Form::Capability => {
-            named(text, 100, |c| c.is_ascii_graphic(), "a capability is named without spaces, or *")
-        }
         Form::KeyName => named(
             text,
             40,

@@ -73,6 +73,13 @@ impl Place {
     }
 }
 
+/// Sections that there were, and what to write instead.
+const FORMER: [(&str, &str); 1] = [(
+    "janee",
+    "is an MCP server like any other now: write [mcp.janee], with env for pass_env, and rules by tool and argument \
+     (docs/mcp.md, \"I had a section [janee]\")",
+)];
+
 /// Collects what is found in a file.
 pub struct Judge<'t> {
     text: &'t str,
@@ -227,6 +234,9 @@ impl<'t> Judge<'t> {
             return self.look(&place.below(written, at, section), value, &key.shape);
         }
         let top = place.path.is_empty();
+        if let Some((name, now)) = FORMER.iter().find(|(name, _)| top && *name == written) {
+            return self.wrong(&place.below(name, at, true), *now);
+        }
         let is_section = top && matches!(value.get_ref(), DeValue::Table(_) | DeValue::Array(_));
         let below = place.below(words::shown(written).unwrap_or("a key"), at, is_section);
         if !top && self.above.contains(&written) {

@@ -43,6 +43,8 @@ section! {
         /// what its program reaches: `none`; `proxy` for public addresses through a proxy of the broker's, by the rules of
         /// `[web]`; or `open` for all that this machine does
         network: String = "none".to_owned(), Word(&["none", "proxy", "open"]);
+        /// resources whose changes are news for the creature, by their addresses; `*` is any text
+        watch: Vec<String> = vec![], List(&Text(Form::Plain));
         /// what may be called; the first that fits decides; none: everything refused
         rules: Vec<ToolRule> = vec![], List(&Table(ToolRule::KEYS));
         /// calls an hour, of all its tools together

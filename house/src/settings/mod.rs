@@ -21,7 +21,7 @@ pub mod words;
 
 use crate::{House, files};
 use anyhow::{Context, Result, anyhow};
-use broker::{Autonomy, Bluesky, Budget, Dns, Janee, Model, Packages, Price, Search, Service, Taint, Web, X};
+use broker::{Autonomy, Bluesky, Budget, Dns, Model, Packages, Price, Search, Service, Taint, Web, X};
 use channels::Channel;
 use creature::{Agenda, Dream, Files, PERMISSIONS, Rest, Revenue, SelfEdit, Sessions};
 use forms::{Check, Form};
@@ -57,8 +57,6 @@ section! {
         makers: BTreeMap<String, OwnMaker> = BTreeMap::new(), Names(Form::MakerName, &Table(OwnMaker::KEYS));
         /// a place the creature may call by name: a-z, 0-9 and `-`
         services: BTreeMap<String, Service> = BTreeMap::new(), Names(Form::ServiceName, &Table(Service::KEYS));
-        /// an MCP server that holds credentials of its own; by `url` or by `command`
-        janee: Option<Janee> = None, Table(Janee::KEYS);
         /// an MCP server, by `command` or by `url`, under a name of yours: a-z, 0-9 and `-`
         mcp: BTreeMap<String, Mcp> = BTreeMap::new(), Names(Form::ServiceName, &Table(Mcp::KEYS));
         /// where you talk with it from a chat of your own, by the platform's name: `telegram`, `discord`, `slack`, `matrix`
@@ -141,9 +139,9 @@ pub enum Reader {
 }
 
 /// The sections and top-level keys that the broker reads.
-const BROKERS: [&str; 16] = [
-    "model", "budget", "autonomy", "prices", "makers", "services", "janee", "mcp", "channels", "web",
-    "packages", "dns", "search", "x", "bluesky", "taint",
+const BROKERS: [&str; 15] = [
+    "model", "budget", "autonomy", "prices", "makers", "services", "mcp", "channels", "web", "packages",
+    "dns", "search", "x", "bluesky", "taint",
 ];
 
 impl Reader {
@@ -213,10 +211,6 @@ pub fn mistake(text: &str, path: &[&str], what: String) -> Mistakes {
 /// Mistakes that only several keys together show.
 fn contradictions(settings: &Settings) -> Vec<(Vec<&str>, String)> {
     let mut found = Vec::new();
-    if let Some(janee) = &settings.janee {
-        let ways = [("command", !janee.command.is_empty()), ("url", !janee.url.is_empty())];
-        found.extend(one_way("janee", &ways).map(|(key, what)| (vec!["janee", key], what)));
-    }
     for (name, mcp) in &settings.mcp {
         let ways = [
             ("command", !mcp.command.is_empty()),

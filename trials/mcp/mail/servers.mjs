@@ -85,7 +85,8 @@ userdb {
 }
 `;
 
-const exim = (folder, ports) => `
+/** `judge`: the name under which it tells who signed a mail that came. */
+const exim = (folder, ports, judge) => `
 primary_hostname = localhost
 spool_directory = ${folder}/spool
 log_file_path = ${folder}/spool/%slog
@@ -117,6 +118,7 @@ rcpt:
 data:
   deny   condition = \${if match{$h_subject:}{refuse me}}
          message = 554 5.6.0 content refused
+${judge ? `  warn   add_header = :at_start:\${authresults {${judge}}}` : ''}
   accept
 begin routers
 all:
@@ -138,8 +140,14 @@ plain:
   server_set_id = $auth2
 `;
 
+/** Starts a program that stays, and would hold pipes open. */
+function started(program, words) {
+  if (spawnSync(program, words, { stdio: 'ignore' }).status !== 0) throw new Error(`${program} does not start`);
+}
+
 export class Mailbox {
-  static async start() {
+  /** `judge` and `resolver`: exim tells who signed, by what this file of resolvers leads to. */
+  static async start({ judge, resolver } = {}) {
     const box = new Mailbox();
     box.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'feral-mailbox-'));
     fs.chmodSync(box.folder, 0o755);
@@ -149,16 +157,33 @@ export class Mailbox {
     }
     certificates(box.folder);
     fs.writeFileSync(box.path('dovecot.conf'), dovecot(box.folder, box.ports));
-    fs.writeFileSync(box.path('exim.conf'), exim(box.folder, box.ports));
+    fs.writeFileSync(box.path('exim.conf'), exim(box.folder, box.ports, judge));
     execFileSync('chown', ['-R', 'Debian-exim:Debian-exim', box.path('spool'), box.path('Maildir'), box.path('tls.key')]);
-    for (const [program, words] of [[DOVECOT, ['-c', box.path('dovecot.conf')]], [EXIM, ['-C', box.path('exim.conf'), '-bd', '-q1m']]]) {
-      // They stay, and would hold pipes open.
-      const ran = spawnSync(program, words, { stdio: 'ignore' });
-      if (ran.status !== 0) throw new Error(`${program} does not start`);
-    }
-    const pid = (file) => () => fs.existsSync(box.path(file)) && Number(fs.readFileSync(box.path(file), 'utf8'));
-    box.pids = [await until('dovecot', pid('run/master.pid')), await until('exim', pid('spool/exim.pid'))];
+    const words = ['-C', box.path('exim.conf'), '-bd', '-q1m'];
+    // With resolvers of its own it sees a file of its own in the place of the machine's.
+    const seen = `mount --bind ${resolver} /etc/resolv.conf && exec ${EXIM} ${words.join(' ')}`;
+    if (resolver) started('unshare', ['-m', '--propagation', 'private', 'sh', '-c', seen]);
+    else started(EXIM, words);
+    box.pids = [await until('exim', box.pid('spool/exim.pid'))];
+    await box.serve();
     return box;
+  }
+
+  pid(file) {
+    return () => fs.existsSync(this.path(file)) && Number(fs.readFileSync(this.path(file), 'utf8'));
+  }
+
+  /** Starts dovecot: the mailbox can be looked at. */
+  async serve() {
+    started(DOVECOT, ['-c', this.path('dovecot.conf')]);
+    this.dovecot = await until('dovecot', this.pid('run/master.pid'));
+  }
+
+  /** Ends dovecot, and waits until it is gone. */
+  async away() {
+    process.kill(this.dovecot);
+    await until('the end of dovecot', () => !fs.existsSync(`/proc/${this.dovecot}`));
+    this.dovecot = undefined;
   }
 
   path(name) {
@@ -190,8 +215,8 @@ export class Mailbox {
   }
 
   end() {
-    this.pids.forEach((pid) => process.kill(pid));
-    fs.rmSync(this.folder, { recursive: true, force: true });
+    [...this.pids, this.dovecot].filter(Boolean).forEach((pid) => process.kill(pid));
+    fs.rmSync(this.folder, { recursive: true, force: true, maxRetries: 50 });
   }
 }
 

@@ -1,11 +1,11 @@
 //! Call of a tool, from the creature's request to its envelope; judged, recorded and answered like a call to a service.
 
 use super::content;
+use super::failure::Lost;
 use super::limit;
 use super::listing;
 use super::pins::Pinned;
 use super::rules::{self, LOOK, tool_of};
-use super::server::Lost;
 use crate::approvals::act::{Act, Call, Pin};
 use crate::approvals::outcome::{Answer, Outcome, not_sent};
 use crate::door::finish::client_gone;
@@ -48,7 +48,6 @@ impl Asked {
             path,
             headers: vec![("content-type".to_owned(), "application/json".to_owned())],
             body: Value::Object(self.arguments.clone()).to_string(),
-            ..Call::default()
         }
     }
 }

@@ -5,6 +5,25 @@ use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
+/// Reason why a tool returned no result.
+#[derive(Debug)]
+pub enum Lost {
+    /// Nothing was sent, or it was refused.
+    Unreached(String),
+    /// The server returned an error of the protocol.
+    Said(String),
+    /// It was sent, but no answer came.
+    Silent(String),
+}
+
+impl Lost {
+    pub fn words(self) -> String {
+        match self {
+            Self::Unreached(why) | Self::Said(why) | Self::Silent(why) => why,
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct Failure {
     pub why: String,

@@ -1,9 +1,11 @@
-//! The broker as a client of one MCP server: notes that its tools changed and how far a call is; grants nothing.
+//! The broker as a client of one MCP server: notes what changed there and how far a call is; grants nothing.
 
+use super::watched::Watched;
 use crate::ground::lock::lock;
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProtocolVersion,
+    ResourceUpdatedNotificationParam,
 };
 use rmcp::service::{NotificationContext, RoleClient};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +20,14 @@ pub struct Handler {
     pub changed: Arc<AtomicBool>,
     /// Its last word about how far it is.
     pub progress: Arc<Mutex<String>>,
+    pub watched: Arc<Watched>,
+}
+
+impl Handler {
+    /// Notes that its list of tools is no longer the one that was read.
+    pub fn has_other_tools(&self) {
+        self.changed.store(true, Ordering::Release);
+    }
 }
 
 impl ClientHandler for Handler {
@@ -29,7 +39,19 @@ impl ClientHandler for Handler {
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.changed.store(true, Ordering::Release);
+        self.has_other_tools();
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.watched.relist.notify_one();
+    }
+
+    async fn on_resource_updated(
+        &self,
+        said: ResourceUpdatedNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.watched.note(&said.uri);
     }
 
     async fn on_progress(&self, said: ProgressNotificationParam, _: NotificationContext<RoleClient>) {

@@ -1,9 +1,10 @@
 //! Lists the servers and a line a tool, as they were pinned; describes one tool whole.
 
 use super::call;
+use super::failure::Lost;
 use super::pins::Pinned;
 use super::rules;
-use super::server::{Lost, Server};
+use super::server::Server;
 use super::tool::Tool;
 use crate::ground::refusal::Unfit;
 use crate::policy::Verdict;
@@ -26,10 +27,7 @@ const MOST_ABOUT: usize = 100;
 
 /// The tools of a server as they are now, compared with those it had when they were first seen.
 pub async fn pinned(services: &Services, server: &Server) -> Result<BTreeMap<String, Pinned>, String> {
-    let listed = match server.tools().await {
-        Ok(listed) => listed,
-        Err(Lost::Unreached(why) | Lost::Said(why) | Lost::Silent(why)) => return Err(why),
-    };
+    let listed = server.tools().await.map_err(Lost::words)?;
     let name = &server.start.name;
     services.mcp.pins.see(name, &listed.tools)?;
     let mut pinned = services.mcp.pins.of(name);
@@ -46,7 +44,8 @@ pub async fn meet(services: Arc<Services>) {
     while !services.mcp.servers.is_empty() {
         for server in all.clone() {
             let name = server.start.name.as_str();
-            let is_due = server.has_changed() || server.is_due() || unseen.contains(name);
+            let is_due =
+                server.has_changed() || server.is_due() || server.is_unheard() || unseen.contains(name);
             // Its trouble is kept with it.
             if is_due && pinned(&services, server).await.is_ok() {
                 unseen.remove(name);

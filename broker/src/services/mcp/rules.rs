@@ -1,19 +1,17 @@
 //! Judges a call of a tool by the owner's rules: the first that fits decides, and none means no; pure.
 //!
-//! Invariant: a rule that restricts fits in every letter case and if any of an argument's texts fits; a rule that allows
-//! fits exactly, and only if all of them do.
+//! Invariant: a rule that restricts fits in every letter case, escaped or not, and if any of an argument's texts fits; a
+//! rule that allows fits exactly, only if all of them do, and no path that climbs out of where it seems to lie.
 
 use super::limit;
 use crate::approvals::act::Call;
 use crate::policy::{ToolRule, Verdict};
-use crate::services::Judged;
-use crate::services::rules::verdict;
+use crate::services::rules::{self, ends, globs};
+use crate::services::{Judged, canonical};
 use serde_json::Value;
 
 /// Method, in records, of a call that only looks, by the owner's rule.
 pub const LOOK: &str = "LOOK";
-/// Most rules named in an answer.
-const MOST_SHOWN: usize = 12;
 
 /// The tool that a call is of.
 pub fn tool_of(call: &Call) -> &str {
@@ -64,11 +62,27 @@ pub fn decides<'a>(rules: &'a [ToolRule], tool: &str) -> Option<&'a ToolRule> {
 
 fn like(rule: &ToolRule, pattern: &str, text: &str) -> bool {
     match rule.verdict {
-        Verdict::Allow => matches(pattern, text),
+        Verdict::Allow => {
+            let is_of_paths = pattern.contains('/') && pattern.contains('*');
+            globs(pattern, text) && !(is_of_paths && climbs(text))
+        }
         Verdict::Ask | Verdict::Draft | Verdict::Deny => {
-            matches(&pattern.to_lowercase(), &text.to_lowercase())
+            let pattern = pattern.to_lowercase();
+            [text, &unescaped(text)].iter().any(|text| globs(&pattern, &text.to_lowercase()))
         }
     }
+}
+
+/// Whether a path or an address leads out of where it seems to lie, by `..`, which may be escaped twice.
+fn climbs(text: &str) -> bool {
+    let once = unescaped(text);
+    let is_up = |part: &str| part.split(';').next().unwrap_or_default().trim() == "..";
+    [text, &once, &unescaped(&once)].iter().any(|text| text.split(['/', '\\']).any(is_up))
+}
+
+/// The text with `%2e` and the like read; as it is where they are broken.
+fn unescaped(text: &str) -> String {
+    canonical::decoded(text).map_or(text.to_owned(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The value at a path such as `options.path`.
@@ -87,19 +101,6 @@ fn leaves(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// Whether a pattern matches a whole text: `*` is any text, none too.
-fn matches(pattern: &str, text: &str) -> bool {
-    let Some((before, after)) = pattern.split_once('*') else { return pattern == text };
-    let Some(mut rest) = text.strip_prefix(before) else { return false };
-    let mut parts: Vec<&str> = after.split('*').collect();
-    let last = parts.pop().unwrap_or_default();
-    for part in parts {
-        let Some(at) = rest.find(part) else { return false };
-        rest = rest.get(at + part.len()..).unwrap_or_default();
-    }
-    rest.ends_with(last)
-}
-
 /// The key a rule's uses are counted under.
 pub fn key(server: &str, rule: &ToolRule) -> String {
     let with: Vec<String> = rule.with.iter().map(|(path, pattern)| format!(" {path}={pattern}")).collect();
@@ -108,21 +109,13 @@ pub fn key(server: &str, rule: &ToolRule) -> String {
 
 /// The rules in words, so that the creature sees what is allowed.
 pub fn in_words(rules: &[ToolRule]) -> String {
-    if rules.is_empty() {
-        return "no rule allows anything there; the owner writes them in owner.toml".to_owned();
-    }
-    let mut words: Vec<String> = rules.iter().take(MOST_SHOWN).map(in_word).collect();
-    if rules.len() > MOST_SHOWN {
-        words.push(format!("{} more", rules.len() - MOST_SHOWN));
-    }
-    format!("its rules, the first that fits decides: {}", words.join("; "))
+    rules::in_words(rules, in_word)
 }
 
 /// A rule in words.
 pub fn in_word(rule: &ToolRule) -> String {
     let with: Vec<String> =
         rule.with.iter().map(|(path, pattern)| format!(" with {path} {pattern:?}")).collect();
-    let often = rule.per_hour.map(|often| format!(", {often} an hour")).unwrap_or_default();
     let limits: Vec<String> = rule.limit.iter().map(limit::in_words).collect();
-    format!("{}{} {}{often}{}", rule.tool, with.concat(), verdict(rule.verdict), limits.concat())
+    format!("{}{} {}{}", rule.tool, with.concat(), ends(rule.verdict, rule.per_hour), limits.concat())
 }

@@ -2,21 +2,23 @@
 //!
 //! Invariant: a call is sent once; whether one was sent that got no answer is said.
 
-use super::failure::{self, Failure, Refused};
+use super::failure::{self, Failure, Lost, Refused};
 use super::handler::Handler;
 use super::offers;
 use super::start::{Opened, Running, Session, Start};
 use super::tool::Tool;
+use super::watched::{self, Watched};
 use crate::ground::lock::lock;
 use house::bounds::brief;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, PaginatedRequestParams};
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex as StdMutex};
 use std::time::Duration;
 use tokio::sync::Mutex;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 /// Longest time for opening a session: a program may have to be fetched first.
@@ -32,17 +34,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 /// Most tools of one server, and most pages they are listed on.
 const MOST_TOOLS: usize = 1_000;
 const MOST_PAGES: usize = 100;
-
-/// Reason why a tool returned no result.
-#[derive(Debug)]
-pub enum Lost {
-    /// Nothing was sent, or it was refused.
-    Unreached(String),
-    /// The server returned an error of the protocol.
-    Said(String),
-    /// It was sent, but no answer came.
-    Silent(String),
-}
 
 /// The tools of a server, and remarks on those that are not offered.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +64,8 @@ struct Open {
     signed: Option<i64>,
     ends: Option<Instant>,
     tools: Option<Arc<Listed>>,
+    /// Hears what it tells by itself.
+    _hearing: JoinSet<()>,
 }
 
 /// How a server stands: for the owner, who sees it without asking it anything.
@@ -92,11 +85,21 @@ pub struct Server {
     held: Mutex<Held>,
     /// Its last call got no answer in time.
     silent: AtomicBool,
+    /// The tool that was called last, and since when it is at work.
+    under_way: StdMutex<Option<(String, Instant)>>,
 }
 
 impl Server {
     pub fn new(start: Start) -> Self {
-        Self { start, handler: Handler::default(), held: Mutex::default(), silent: AtomicBool::default() }
+        let watched = Arc::new(Watched::new(&start.settings.watch));
+        let handler = Handler { watched, ..Handler::default() };
+        Self {
+            start,
+            handler,
+            held: Mutex::default(),
+            silent: AtomicBool::default(),
+            under_way: StdMutex::default(),
+        }
     }
 
     /// Its tools as they are now.
@@ -166,8 +169,10 @@ impl Server {
         let deadline = Duration::from_secs(self.start.settings.deadline_s);
         let name = &self.start.name;
         let silent = |why: String| Lost::Silent(format!("{name} was lost in the middle of the call: {why}"));
+        let under_way = UnderWay::begin(self, tool);
         let answer = timeout(deadline, self.take(&peer, tool, arguments)).await;
-        let progress = std::mem::take(&mut *lock(&self.handler.progress));
+        let progress = self.progress().unwrap_or_default();
+        drop(under_way);
         match answer {
             Ok(Ok(Some(result))) => Ok(result),
             Ok(Ok(None)) => {
@@ -218,7 +223,26 @@ impl Server {
 
     /// Its last word about how far the call at hand is.
     pub fn progress(&self) -> Option<String> {
-        Some(lock(&self.handler.progress).clone()).filter(|words| !words.is_empty())
+        let words = lock(&self.handler.progress).clone();
+        Some(self.said(&words)).filter(|words| !words.is_empty())
+    }
+
+    /// The tool that was called last, while it is at work, and for how long.
+    pub fn under_way(&self) -> Option<(String, Duration)> {
+        lock(&self.under_way).as_ref().map(|(tool, since)| (tool.clone(), since.elapsed()))
+    }
+
+    /// Its resources that the owner has watched.
+    pub fn watched(&self) -> &Watched {
+        &self.handler.watched
+    }
+
+    /// Whether it has resources watched, and no session to hear of them by.
+    pub fn is_unheard(&self) -> bool {
+        let Ok(held) = self.held.try_lock() else { return false };
+        let is_over = |open: &Open| !is_alive(open) || open.ends.is_some_and(|ends| ends <= Instant::now());
+        let is_unheard = held.open.as_ref().map_or(held.pause.is_none(), is_over);
+        self.watched().is_any() && is_unheard
     }
 
     /// Whether it is down, and may be reached again by now.
@@ -275,7 +299,10 @@ impl Server {
             Ok(Opened { session, running, ends }) => {
                 let peer = session.peer().clone();
                 lock(&self.handler.progress).clear();
-                held.open = Some(Open { session, _running: running, signed, ends, tools: None });
+                let mut hearing = JoinSet::new();
+                hearing.spawn(watched::follow(peer.clone(), self.handler.clone()));
+                held.open =
+                    Some(Open { session, _running: running, signed, ends, tools: None, _hearing: hearing });
                 Ok(peer)
             }
             Err(failure) => {
@@ -320,6 +347,23 @@ impl Server {
         if let Some(open) = self.held.lock().await.open.take() {
             let _ = timeout(LEAVE, open.session.cancel()).await;
         }
+    }
+}
+
+/// A call at work, until it is dropped: whoever waited for it may be gone.
+struct UnderWay<'a>(&'a Server);
+
+impl<'a> UnderWay<'a> {
+    fn begin(server: &'a Server, tool: &str) -> Self {
+        *lock(&server.under_way) = Some((tool.to_owned(), Instant::now()));
+        Self(server)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.under_way).take();
+        lock(&self.0.handler.progress).clear();
     }
 }
 

@@ -6,6 +6,7 @@
 pub mod begin;
 pub mod calls;
 pub mod kept;
+pub mod leave;
 pub mod redirect;
 pub mod stage;
 pub mod words;
@@ -21,6 +22,7 @@ use rmcp::transport::auth::{
     AuthClient, AuthError, AuthorizationManager, ClientCredentialsConfig, WWWAuthenticateParams,
 };
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -35,6 +37,8 @@ pub struct SignIn {
     pub secrets: Secrets,
     pub calls: Calls,
     pub store: Arc<Store>,
+    /// Whether the server wanted a sign-in of the owner's.
+    pub is_wanted: Arc<AtomicBool>,
 }
 
 /// A client that adds the token, and the time its session has to be opened anew by.
@@ -121,6 +125,7 @@ impl SignIn {
         if self.settings.sign_in == "client" {
             return "it does not take the sign-in of client_id and client_secret_env".to_owned();
         }
+        self.is_wanted.store(true, Ordering::Release);
         match refused {
             Refused::Scope(challenge) => {
                 let scope =

@@ -77,6 +77,7 @@ impl Start {
             secrets: secrets.clone(),
             calls: Calls::new(name, url, handles.outward.clone(), Some(handles.ledger.clone())),
             store: Arc::new(Store::open(&handles.house, name, &settings.url, secrets.clone())),
+            is_wanted: Arc::default(),
         });
         let forward = Arc::new(Forward::new(name, web, handles));
         Self {

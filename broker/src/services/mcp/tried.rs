@@ -5,7 +5,7 @@
 use super::errors::Errors;
 use super::pins::{Pinned, Pins};
 use super::rules;
-use super::server::{Lost, Server};
+use super::server::Server;
 use super::sign_in::SignIn;
 use super::start::Start;
 use super::tool::Tool;
@@ -18,6 +18,7 @@ use anyhow::{Result, anyhow};
 use house::House;
 use house::settings::words::suggest;
 use serde_json::{Value, json};
+use std::sync::atomic::Ordering;
 use tokio::time::Instant;
 
 /// Starts or reaches the server of that name, and tells what it has.
@@ -36,6 +37,7 @@ pub async fn tried(house: House, policy: &Policy, keys: Keys, name: &str) -> Res
     let missing: Vec<String> =
         settings.variables().into_iter().filter(|name| handles.secrets.get(name).is_none()).collect();
     let home = start.home();
+    let is_wanted = start.sign_in.as_ref().map(|sign_in| sign_in.is_wanted.clone());
     let server = Server::new(start);
     let began = Instant::now();
     let listed = server.tools().await;
@@ -46,8 +48,10 @@ pub async fn tried(house: House, policy: &Policy, keys: Keys, name: &str) -> Res
             let tools = listed.tools.iter().map(|tool| told(settings, tool, known.get(&tool.name)));
             json!({"ok": true, "tools": tools.collect::<Vec<_>>(), "odd": listed.odd})
         }
-        Err(Lost::Unreached(why) | Lost::Said(why) | Lost::Silent(why)) => {
-            json!({"ok": false, "trouble": why, "errors": errors.told(&handles.secrets).await})
+        Err(lost) => {
+            let wanted = is_wanted.is_some_and(|wanted| wanted.load(Ordering::Acquire));
+            let errors = errors.told(&handles.secrets).await;
+            json!({"ok": false, "trouble": lost.words(), "errors": errors, "wants_sign_in": wanted})
         }
     };
     server.leave().await;

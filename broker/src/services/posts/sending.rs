@@ -195,7 +195,7 @@ impl Sender<'_> {
                 answer.status >= 500 || (answer.status < 300 && self.out(outcome).is_err())
             }
             Outcome::Unsure(_) => true,
-            Outcome::Redirected(..) | Outcome::NotSent(_) | Outcome::Denied(..) => false,
+            Outcome::Redirected(..) | Outcome::NotSent(_) => false,
         }
     }
 

@@ -113,9 +113,6 @@ pub fn told(outcome: &Outcome) -> Unfit {
             let detail = if detail.is_empty() { detail } else { format!(": {detail}") };
             Unfit::new(format!("it answered {}{detail}", answer.status), hint)
         }
-        Outcome::Redirected(_, unfit)
-        | Outcome::NotSent(unfit)
-        | Outcome::Unsure(unfit)
-        | Outcome::Denied(unfit, _) => unfit.clone(),
+        Outcome::Redirected(_, unfit) | Outcome::NotSent(unfit) | Outcome::Unsure(unfit) => unfit.clone(),
     }
 }

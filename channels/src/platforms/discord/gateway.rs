@@ -4,6 +4,7 @@ use super::events;
 use super::link::{Dispatch, Ended, Link, Plan, Session};
 use super::rest::{Body, Rest, Route};
 use crate::channel::{Chat, Heard, Trouble, Welcome, What};
+use crate::platforms::calls::at;
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -185,13 +186,13 @@ impl Gateway {
     /// Gateway, Get Gateway Bot: the address, where a session may be started today.
     async fn address(&self) -> Result<String, Trouble> {
         let told = self.rest.get("/gateway/bot", "", "/gateway/bot").await?;
-        let limit = &told["session_start_limit"];
-        if limit["remaining"].as_u64().is_some_and(|remaining| remaining <= STARTS_LEFT) {
+        let limit = at(&told, "/session_start_limit");
+        if at(&limit, "/remaining").as_u64().is_some_and(|remaining| remaining <= STARTS_LEFT) {
             return Err(Trouble::Slower(Duration::from_millis(
-                limit["reset_after"].as_u64().unwrap_or(60_000),
+                at(&limit, "/reset_after").as_u64().unwrap_or(60_000),
             )));
         }
-        told["url"]
+        at(&told, "/url")
             .as_str()
             .map(str::to_owned)
             .ok_or_else(|| Trouble::Away("Discord: no address of a gateway".into()))
@@ -260,7 +261,7 @@ impl Gateway {
     /// Receiving and Responding, Interaction Callback Type 6: says within three seconds that the press was heard, which shows
     /// nothing; the answer follows.
     fn defer(&self, what: &Value) {
-        let text = |key: &str| what[key].as_str().unwrap_or_default().to_owned();
+        let text = |key: &str| at(&what, &format!("/{key}")).as_str().unwrap_or_default().to_owned();
         let (rest, id, token) = (self.rest.clone(), text("id"), text("token"));
         tokio::spawn(async move {
             let path = format!("/interactions/{id}/{token}/callback");
@@ -272,5 +273,5 @@ impl Gateway {
 }
 
 fn id_of(message: &Value) -> u64 {
-    message["id"].as_str().and_then(|id| id.parse().ok()).unwrap_or(0)
+    at(&message, "/id").as_str().and_then(|id| id.parse().ok()).unwrap_or(0)
 }

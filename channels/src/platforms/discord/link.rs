@@ -2,7 +2,7 @@
 
 use crate::channel::Trouble;
 use crate::door::Door;
-use crate::platforms::calls::chance;
+use crate::platforms::calls::{at, chance};
 use crate::platforms::websocket::{Frame, Socket};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ impl Link {
         loop {
             let Dispatch { kind, what } = within(link.next()).await?;
             if kind == "READY" {
-                let text = |key: &str| what[key].as_str().unwrap_or_default().to_owned();
+                let text = |key: &str| at(&what, &format!("/{key}")).as_str().unwrap_or_default().to_owned();
                 let session = Session {
                     id: text("session_id"),
                     url: text("resume_gateway_url"),
@@ -119,8 +119,8 @@ impl Link {
         let hello = async {
             loop {
                 match link.socket.next().await {
-                    Frame::Json(said) if said["op"] == 10 => return Ok(said),
-                    Frame::Json(said) if said["op"] == 7 => {
+                    Frame::Json(said) if at(&said, "/op") == 10 => return Ok(said),
+                    Frame::Json(said) if at(&said, "/op") == 7 => {
                         return Err(Ended::Resume("told to reconnect".to_owned()));
                     }
                     Frame::Json(_) | Frame::Alive => {}
@@ -129,7 +129,7 @@ impl Link {
             }
         };
         let said = within(hello).await?;
-        let asked_ms = said["d"]["heartbeat_interval"].as_u64().unwrap_or(BEAT_MS.1);
+        let asked_ms = at(&said, "/d/heartbeat_interval").as_u64().unwrap_or(BEAT_MS.1);
         link.every = Duration::from_millis(asked_ms.clamp(BEAT_MS.0, BEAT_MS.1));
         // Gateway, Heartbeat Interval: the first one after a part of the interval that chance says.
         link.next_beat = Instant::now() + link.every.mul_f64(chance());
@@ -168,11 +168,14 @@ impl Link {
     }
 
     async fn hear(&mut self, mut said: Value) -> Result<Option<Dispatch>, Ended> {
-        match said["op"].as_u64() {
+        match at(&said, "/op").as_u64() {
             Some(0) => {
-                self.seq = said["s"].as_u64().or(self.seq);
-                let kind = said["t"].as_str().unwrap_or_default().to_owned();
-                return Ok(Some(Dispatch { kind, what: said["d"].take() }));
+                self.seq = at(&said, "/s").as_u64().or(self.seq);
+                let kind = at(&said, "/t").as_str().unwrap_or_default().to_owned();
+                return Ok(Some(Dispatch {
+                    kind,
+                    what: said.get_mut("d").map(Value::take).unwrap_or_default(),
+                }));
             }
             // Gateway, Heartbeat Requests.
             Some(1) => self.beat().await?,
@@ -181,7 +184,7 @@ impl Link {
                 tokio::time::sleep(Duration::from_secs_f64(INVALID_WAIT_S + INVALID_SPREAD_S * chance()))
                     .await;
                 let why = "the session is not valid".to_owned();
-                return Err(if said["d"] == true { Ended::Resume(why) } else { Ended::Anew(why) });
+                return Err(if at(&said, "/d") == true { Ended::Resume(why) } else { Ended::Anew(why) });
             }
             Some(11) => self.is_acked = true,
             Some(_) | None => {}

@@ -2,7 +2,7 @@
 
 use crate::channel::Trouble;
 use crate::platforms::calls::{
-    ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, body, harmless, said, sent, waited,
+    ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, at, body, harmless, said, sent, waited,
 };
 use crate::platforms::upload::Upload;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, header::HeaderMap};
@@ -117,9 +117,9 @@ impl Rest {
         match status {
             status if status.is_success() => Ok(told),
             StatusCode::TOO_MANY_REQUESTS => {
-                let seconds = told["retry_after"].as_f64().or_else(|| number(&headers, "retry-after"));
+                let seconds = at(&told, "/retry_after").as_f64().or_else(|| number(&headers, "retry-after"));
                 let wait = seconds.and_then(|s| Duration::try_from_secs_f64(s).ok()).unwrap_or(UNTOLD);
-                let is_global = told["global"] == true || headers.contains_key("x-ratelimit-global");
+                let is_global = at(&told, "/global") == true || headers.contains_key("x-ratelimit-global");
                 let key = if is_global { ALL.to_owned() } else { format!("{}:{major}", self.bucket(named)) };
                 self.waits.set(&key, wait);
                 Err(Trouble::Slower(wait))
@@ -183,8 +183,8 @@ fn number(headers: &HeaderMap, name: &str) -> Option<f64> {
 
 /// Opcodes and Status Codes, JSON Error Codes: what the owner can do about each that a talk may meet.
 fn refused(status: StatusCode, told: &Value, variable: &str) -> Trouble {
-    let code = told["code"].as_u64().unwrap_or(0);
-    let theirs = said(told["message"].as_str().unwrap_or_default());
+    let code = at(&told, "/code").as_u64().unwrap_or(0);
+    let theirs = said(at(&told, "/message").as_str().unwrap_or_default());
     let advice = match code {
         40_001 => {
             return Trouble::Revoked(format!(
@@ -192,7 +192,9 @@ fn refused(status: StatusCode, told: &Value, variable: &str) -> Trouble {
             ));
         }
         40_002 => {
-            return Trouble::Revoked("Discord wants the account of the bot's owner verified first".to_owned());
+            return Trouble::Revoked(
+                "Discord wants the account of the bot's owner verified first".to_owned(),
+            );
         }
         10_003 => "that chat is gone, or the bot was taken out of it: invite it again",
         10_008 => "that message is gone",
@@ -210,8 +212,8 @@ fn refused(status: StatusCode, told: &Value, variable: &str) -> Trouble {
         50_278 => "you share no server with the bot: invite it to one that you are in",
         _ => "",
     };
-    let whole = if told["errors"].is_object() {
-        format!("{theirs} {}", said(&told["errors"].to_string()))
+    let whole = if at(&told, "/errors").is_object() {
+        format!("{theirs} {}", said(at(&told, "/errors").to_string()))
     } else {
         theirs
     };

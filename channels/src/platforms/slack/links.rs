@@ -6,6 +6,7 @@ use super::events::{Me, heard};
 use super::web::{As, Web};
 use crate::channel::{Heard, Trouble};
 use crate::door::Door;
+use crate::platforms::calls::at;
 use crate::platforms::websocket::{Frame, Socket};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -71,15 +72,15 @@ impl Links {
     async fn open(&self) -> Result<Link, Trouble> {
         let told = self.web.call(As::App, "apps.connections.open", &[]).await;
         let told = told.map_err(crate::platforms::calls::harmless)?;
-        let url = told["url"].as_str().unwrap_or_default();
+        let url = at(&told, "/url").as_str().unwrap_or_default();
         let mut socket = Socket::open(&self.door, url, self.web.is_plain()).await?;
         let hello = async {
             loop {
                 match socket.next().await {
-                    Frame::Json(said) if said["type"] == "hello" => {
-                        return Ok(said["num_connections"].as_u64().unwrap_or(1));
+                    Frame::Json(said) if at(&said, "/type") == "hello" => {
+                        return Ok(at(&said, "/num_connections").as_u64().unwrap_or(1));
                     }
-                    Frame::Json(said) if said["reason"] == "link_disabled" => return Err(disabled()),
+                    Frame::Json(said) if at(&said, "/reason") == "link_disabled" => return Err(disabled()),
                     Frame::Closed(_) => return Err(Trouble::Away("Slack closed the connection".to_owned())),
                     Frame::Json(_) | Frame::Alive => {}
                 }
@@ -151,12 +152,12 @@ impl Links {
                 Frame::Alive => continue,
                 Frame::Closed(_) => return gone(is_succeeded, "Slack closed the connection"),
             };
-            if said["type"] != "disconnect" {
+            if at(&said, "/type") != "disconnect" {
                 self.pass(me, said, &back, &mut socket, tell).await;
                 continue;
             }
             // "Disconnecting": `warning` some seconds before, `refresh_requested` when it is due.
-            if said["reason"] == "link_disabled" {
+            if at(&said, "/reason") == "link_disabled" {
                 return Ended::Trouble(disabled());
             }
             if !is_succeeded {
@@ -175,8 +176,8 @@ impl Links {
         socket: &mut Socket,
         tell: &mpsc::Sender<Told>,
     ) {
-        let Some(id) = said["envelope_id"].as_str().map(str::to_owned) else { return };
-        match heard(said["type"].as_str().unwrap_or_default(), &said["payload"], me) {
+        let Some(id) = at(&said, "/envelope_id").as_str().map(str::to_owned) else { return };
+        match heard(at(&said, "/type").as_str().unwrap_or_default(), at(&said, "/payload"), me) {
             Some(heard) => {
                 let _ = tell.send(Ok(Envelope { heard, id, back: back.clone() })).await;
             }

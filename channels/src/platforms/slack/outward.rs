@@ -3,6 +3,7 @@
 use super::text::escaped;
 use super::web::{As, Web};
 use crate::channel::{Button, Form, Message, Outgoing, Sent, Trouble};
+use crate::platforms::calls::{at, put};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -48,7 +49,7 @@ async fn post(web: &Web, message: &Message) -> Result<Sent, Trouble> {
     let thread = thread(message);
     what.extend(thread.map(|thread| ("thread_ts", thread)));
     match web.call(As::Bot, "chat.postMessage", &what).await {
-        Ok(told) => Ok(Sent { message: told["ts"].as_str().unwrap_or_default().to_owned() }),
+        Ok(told) => Ok(Sent { message: at(&told, "/ts").as_str().unwrap_or_default().to_owned() }),
         Err(Trouble::Doubtful(why)) => found(web, message, thread).await.ok_or(Trouble::Doubtful(why)),
         Err(trouble) => Err(trouble),
     }
@@ -63,9 +64,9 @@ async fn found(web: &Web, message: &Message, thread: Option<&str>) -> Option<Sen
             tokio::time::sleep(BETWEEN_LOOKS).await;
         }
         let Ok(told) = web.ask(method, &what).await else { continue };
-        let said = told["messages"].as_array().map_or(&[][..], Vec::as_slice);
-        let ours = said.iter().find(|said| said["blocks"][0]["block_id"] == message.key.as_str());
-        if let Some(ts) = ours.and_then(|said| said["ts"].as_str()) {
+        let said = at(&told, "/messages").as_array().map_or(&[][..], Vec::as_slice);
+        let ours = said.iter().find(|said| at(&said, "/blocks/0/block_id") == message.key.as_str());
+        if let Some(ts) = ours.and_then(|said| at(&said, "/ts").as_str()) {
             return Some(Sent { message: ts.to_owned() });
         }
     }
@@ -77,7 +78,7 @@ async fn upload(web: &Web, message: &Message, file: &Outgoing, comment: &str) ->
     let length = file.bytes.len().to_string();
     let place =
         web.ask("files.getUploadURLExternal", &[("filename", &file.name), ("length", &length)]).await?;
-    let text = |key: &str| place[key].as_str().unwrap_or_default().to_owned();
+    let text = |key: &str| at(&place, &format!("/{key}")).as_str().unwrap_or_default().to_owned();
     let (id, url) = (text("file_id"), text("upload_url"));
     web.upload(&url, file.bytes.clone()).await?;
     let files = json!([{"id": id, "title": file.name}]).to_string();
@@ -102,7 +103,7 @@ fn blocks(message: &Message, key: Option<&str>) -> Value {
     let mut section =
         json!({"type": "section", "expand": true, "text": {"type": kind, "text": message.text}});
     if let Some(key) = key {
-        section["block_id"] = key.into();
+        put(&mut section, "block_id", key.into());
     }
     let mut blocks = vec![section];
     if !message.buttons.is_empty() {

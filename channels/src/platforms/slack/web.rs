@@ -2,7 +2,7 @@
 
 use crate::channel::Trouble;
 use crate::platforms::calls::{
-    ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, body, harmless, said, sent, waited,
+    ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, at, body, harmless, put, said, sent, waited,
 };
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
@@ -78,11 +78,11 @@ impl Web {
         let read = body(answer, ANSWER_BYTES).await?;
         let mut told: Value = serde_json::from_slice(&read)
             .map_err(|_| Trouble::Doubtful(format!("slack.com answered {method} with no JSON")))?;
-        if told["ok"] != true {
+        if at(&told, "/ok") != true {
             return Err(refused(method, &told, token));
         }
         if let Some(scopes) = header(SCOPES) {
-            told["scopes"] = scopes.into();
+            put(&mut told, "scopes", scopes.into());
         }
         Ok(told)
     }
@@ -131,7 +131,7 @@ async fn done(request: RequestBuilder) -> Result<(), Trouble> {
 
 /// The errors of the methods' own pages ("Errors"), and what the owner can do about each.
 fn refused(method: &str, told: &Value, token: &Token) -> Trouble {
-    let error = told["error"].as_str().unwrap_or("no error named");
+    let error = at(&told, "/error").as_str().unwrap_or("no error named");
     let variable = &token.variable;
     let at = "at api.slack.com/apps open your app";
     let advice = match error {
@@ -148,7 +148,7 @@ fn refused(method: &str, told: &Value, token: &Token) -> Trouble {
             ));
         }
         "missing_scope" => {
-            let scope = said(told["needed"].as_str().unwrap_or("unnamed"));
+            let scope = said(at(&told, "/needed").as_str().unwrap_or("unnamed"));
             let where_to = if scope == "connections:write" {
                 "Basic Information, App-Level Tokens"
             } else {

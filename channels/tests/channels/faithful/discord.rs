@@ -1,9 +1,7 @@
 //! A Discord server on loopback that holds to docs.discord.com: HTTP API and files here, its gateway beside; each rule names its section.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-#[path = "discord/gateway.rs"]
 pub mod gateway;
-#[path = "discord/rest.rs"]
 mod rest;
 
 use serde_json::{Value, json};

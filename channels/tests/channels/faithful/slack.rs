@@ -1,11 +1,8 @@
 //! A Slack server on loopback that holds to docs.slack.dev: Socket Mode here, the Web API beside; each rule names its page.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-#[path = "slack/blocks.rs"]
 mod blocks;
-#[path = "slack/socket.rs"]
 pub mod socket;
-#[path = "slack/web.rs"]
 mod web;
 
 use serde_json::{Value, json};

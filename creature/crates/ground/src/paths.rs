@@ -51,6 +51,8 @@ impl House {
         inbox = ".self/inbox.jsonl";
         /// Outcomes of acts that needed the owner's yes; written by the broker.
         asks = ".self/asks.jsonl";
+        /// News of MCP servers; written by the broker.
+        news = ".self/news.jsonl";
         /// Every call that left the house, and what it cost; written by the broker.
         ledger = ".self/ledger.jsonl";
         /// Costs of models so far, and their caps; written by the broker.

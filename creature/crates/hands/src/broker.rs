@@ -81,7 +81,7 @@ impl Broker {
 
     /// Calls a service of the owner's by name; the broker judges and signs.
     pub async fn service(&self, request: &Value) -> Result<Reply, Error> {
-        let doing = doing(request, "service");
+        let doing = doing(request);
         judged(&doing, self.post(&doing, "/service", request).await?)
     }
 
@@ -91,22 +91,6 @@ impl Broker {
             request.get("service").and_then(Value::as_str).unwrap_or("?").chars().take(200).collect();
         let doing = format!("post at {service}");
         judged(&doing, self.json(&doing, Method::POST, "/post", Some(request), false, LONGEST).await?)
-    }
-
-    /// Lists the capabilities of Janee.
-    pub async fn janee_services(&self) -> Result<Value, Error> {
-        let doing = "list what janee can do";
-        let said = self.json(doing, Method::GET, "/janee/services", None, true, PATIENCE).await?;
-        match said.get("ok") {
-            Some(Value::Bool(false)) => judged(doing, said).map(|_| Value::Null),
-            _ => Ok(said),
-        }
-    }
-
-    /// Calls a capability of Janee's.
-    pub async fn janee(&self, request: &Value) -> Result<Reply, Error> {
-        let doing = doing(request, "capability");
-        judged(&doing, self.post(&doing, "/janee/execute", request).await?)
     }
 
     /// Describes a tool of an MCP server, or lists the server's tools.
@@ -246,11 +230,11 @@ fn of_tool(verb: &str, request: &Value) -> String {
     format!("{verb} {} of {}", word("tool"), word("server"))
 }
 
-fn doing(request: &Value, whose: &str) -> String {
+fn doing(request: &Value) -> String {
     let word = |key: &str| -> String {
         request.get(key).and_then(Value::as_str).unwrap_or("?").chars().take(200).collect()
     };
-    format!("{} {} at {}", word("method"), word("path"), word(whose))
+    format!("{} {} at {}", word("method"), word("path"), word("service"))
 }
 
 async fn read(mut response: Response) -> Result<Vec<u8>, reqwest::Error> {

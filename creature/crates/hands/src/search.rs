@@ -28,13 +28,21 @@ pub struct Asked<'a> {
     pub within: &'a str,
     /// Page of results, the first where it is 0 or 1.
     pub page: usize,
+    /// Language of the results, like `de` or `de-CH`; empty: the provider's usual one.
+    pub language: &'a str,
+    /// Level of what is left out, one of `SAFE`; empty: the provider's usual.
+    pub safe: &'a str,
 }
+
+/// How much is left out of results that are not for everybody, in Brave's words; SearXNG counts them from 0.
+pub const SAFE: [&str; 3] = ["off", "moderate", "strict"];
 
 /// Asks for results. `service` is how the broker's status shows the service: its rules tell which provider is behind it.
 ///
-/// `freshness` and `offset` are Brave's (Web Search API, query parameters), `time_range` and `pageno` SearXNG's (Search API).
+/// `freshness`, `offset` and `search_lang` are Brave's (Web Search API, query parameters), `time_range`, `pageno` and `language`
+/// SearXNG's (Search API); `safesearch` is of both.
 pub async fn search(broker: &Broker, service: &Value, asked: Asked<'_>) -> Result<Vec<Hit>, Error> {
-    let Asked { query, most, within, page } = Asked { query: asked.query.trim(), ..asked };
+    let Asked { query, most, within, page, language, safe } = Asked { query: asked.query.trim(), ..asked };
     if query.is_empty() {
         return Err(Error::new("search the web: the query is empty", "give a few words to look for"));
     }
@@ -52,11 +60,22 @@ pub async fn search(broker: &Broker, service: &Value, asked: Asked<'_>) -> Resul
         }
         false => (("time_range", within.to_owned()), ("pageno", page)),
     };
-    if let (Value::Object(fields), false) = (&mut parameters, within.is_empty()) {
-        fields.insert(span.0.to_owned(), json!(span.1));
-    }
-    if let (Value::Object(fields), true) = (&mut parameters, page > 1) {
-        fields.insert(later.0.to_owned(), json!(later.1.to_string()));
+    let level = SAFE.iter().position(|word| *word == safe).unwrap_or_default();
+    let of = match brave {
+        true => {
+            ("search_lang", language.split('-').next().unwrap_or_default().to_lowercase(), safe.to_owned())
+        }
+        false => ("language", language.to_owned(), level.to_string()),
+    };
+    let more = [
+        (span.0, span.1, !within.is_empty()),
+        (later.0, later.1.to_string(), page > 1),
+        (of.0, of.1, !language.is_empty()),
+        ("safesearch", of.2, !safe.is_empty()),
+    ];
+    if let Value::Object(fields) = &mut parameters {
+        let said = more.into_iter().filter(|(_, _, is_said)| *is_said);
+        fields.extend(said.map(|(name, value, _)| (name.to_owned(), json!(value))));
     }
     let request = json!({"service": "search", "method": "GET", "path": path, "query": parameters});
     let reply = broker.service(&request).await?;

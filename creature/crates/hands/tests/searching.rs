@@ -69,7 +69,21 @@ async fn what_is_new_and_later_pages_are_asked_in_each_providers_words() {
         ("/search", "", 1, json!({"q": "q", "format": "json"})),
     ] {
         let site = Site::new(|_| passed(200, "{}"));
-        let asked = Asked { query: "q", most: 5, within, page };
+        let asked = Asked { query: "q", most: 5, within, page, ..Asked::default() };
+        hands::search::search(&site.broker(), &service(path), asked).await.unwrap();
+        assert_eq!(request(&site)["query"], wanted, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_language_and_what_is_left_out_are_asked_in_each_providers_words() {
+    loopback!();
+    for (path, wanted) in [
+        ("/res/v1/web/search", json!({"q": "q", "count": "5", "search_lang": "de", "safesearch": "strict"})),
+        ("/search", json!({"q": "q", "format": "json", "language": "de-CH", "safesearch": "2"})),
+    ] {
+        let site = Site::new(|_| passed(200, "{}"));
+        let asked = Asked { query: "q", most: 5, language: "de-CH", safe: "strict", ..Asked::default() };
         hands::search::search(&site.broker(), &service(path), asked).await.unwrap();
         assert_eq!(request(&site)["query"], wanted, "{path}");
     }

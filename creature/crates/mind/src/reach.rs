@@ -14,7 +14,7 @@ pub struct Reach<'a> {
     pub tools: &'static ToolList,
     /// The commit this life runs; empty where nobody said.
     pub commit: &'a str,
-    /// Parts of the owner's settings that tools need: names of services, `services`, `janee`, `sight`.
+    /// Parts of the owner's settings that tools need: names of services, `services`, `mcp`, `sight`.
     pub configured: &'a [String],
     /// Tools of MCP servers, a line each, for the system prompt; empty where there are none.
     pub outside: &'a str,

@@ -10,7 +10,7 @@ pub const MORE: &str = "more";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listed {
     Always,
-    /// Where the owner configured this: the name of a service, `services` for any, `janee`, or `sight`.
+    /// Where the owner configured this: the name of a service, `services` for any, `mcp`, or `sight`.
     Where(&'static str),
     Never,
 }

@@ -2,6 +2,7 @@
 
 use super::row::*;
 use crate::tools::{feeds, mcp, product, service, spawn, web, x};
+use hands::search;
 
 pub(super) const TOOLS: &[Tool] = &[
     tool(
@@ -19,6 +20,8 @@ pub(super) const TOOLS: &[Tool] = &[
             number("most", 1, 20).maybe(),
             one_of("within", &["day", "week", "month", "year"]).maybe(),
             number("page", 1, 10).maybe(),
+            text("language").maybe(),
+            one_of("safe", &search::SAFE).maybe(),
         ],
         Outward,
         async_run!(web::search),
@@ -80,22 +83,6 @@ pub(super) const TOOLS: &[Tool] = &[
         async_run!(service::execute),
         FULL.marked(&[Beside]).needs("services"),
         "call a service by name; keys are added outside, you never see them; `reason` is shown to the owner if asked; a result with `asked` waits for the owner: go on with something else, the outcome comes as news",
-    ),
-    tool(
-        "janee.list",
-        NONE,
-        Outward,
-        async_run!(service::janee_list),
-        FULL.marked(&[Beside]).needs("janee"),
-        "what the owner's Janee can do for you",
-    ),
-    tool(
-        "janee.execute",
-        &[non_blank("capability"), METHOD, PATH, BODY, object("headers").maybe(), REASON],
-        Outward,
-        async_run!(service::janee_execute),
-        FULL.marked(&[Beside]).needs("janee"),
-        "the same by a capability of Janee; body is text",
     ),
     tool(
         "mcp.describe",

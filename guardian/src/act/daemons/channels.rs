@@ -27,7 +27,9 @@ impl Channels {
         broker.tokens.for_channels(&around.house, broker.port)?;
         let args = vec!["--house".into(), around.house.root().display().to_string()];
         let log = Some(files::append(&around.house.channels_log())?);
-        let start = Trusted { program: CHANNELS.program(), args, log, ..Trusted::default() };
+        // What they tell names commands as they are typed there: `/asks 12`.
+        let extra = vec![(house::terminal::IN_WINDOW, "1".to_owned())];
+        let start = Trusted { program: CHANNELS.program(), args, extra, log, ..Trusted::default() };
         let pid = trusted::start(&around.house, start)?;
         self.trouble.clear();
         Ok(pid)

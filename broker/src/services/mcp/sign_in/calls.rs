@@ -82,7 +82,8 @@ impl Calls {
         Err(format!("{} redirects without end", hosts::host(&url)))
     }
 
-    async fn exchanged(&self, url: &Url, request: &HttpRequest) -> Result<HttpResponse, String> {
+    /// Sends a request, once, and reads its answer.
+    pub async fn exchanged(&self, url: &Url, request: &HttpRequest) -> Result<HttpResponse, String> {
         let client = self.client(url)?;
         if let Some(ledger) = self.ledger.as_ref().filter(|_| request.method() == Method::POST) {
             let closed = |_| "the ledger cannot be written".to_owned();

@@ -23,7 +23,7 @@ use std::time::Duration;
 /// Most characters kept of a server's words when it refuses.
 const MOST_CHALLENGE: usize = 4_096;
 /// The other process may be renewing a token, which takes twenty seconds at most.
-const MOST_TRIES: u32 = 1_500;
+pub const MOST_TRIES: u32 = 1_500;
 const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 
 /// Knowledge of the sign-in at one server.
@@ -102,6 +102,11 @@ impl Store {
     }
 
     fn read_anew(&self) -> Result<Option<Kept>, String> {
+        Ok(self.any()?.filter(|kept| kept.url == self.url))
+    }
+
+    /// Returns what is kept, for whatever address.
+    pub fn any(&self) -> Result<Option<Kept>, String> {
         let unread = |error: String| {
             format!(
                 "{} cannot be read; where it is moved away, the owner signs in anew: {error}",
@@ -116,7 +121,7 @@ impl Store {
             grant.client.secret.iter().for_each(|secret| self.secrets.know(secret));
             grant.credentials.token_response.iter().for_each(|token| know(&self.secrets, token));
         }
-        Ok(Some(kept).filter(|kept| kept.url == self.url))
+        Ok(Some(kept))
     }
 
     /// Which sign-in is kept, if any.
@@ -146,6 +151,18 @@ impl Store {
     pub fn write(&self, kept: &Kept) -> Result<(), String> {
         let bytes = serde_json::to_vec(kept).map_err(|error| error.to_string())?;
         files::replace_secret(&self.path, &bytes).map_err(|error| format!("{error:#}"))
+    }
+
+    /// Whether anything is kept, readable or not.
+    pub fn is_there(&self) -> bool {
+        std::fs::symlink_metadata(&self.path).is_ok()
+    }
+
+    /// Removes it, by a caller that holds the file.
+    pub fn forget(&self) -> Result<(), String> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let removed = std::fs::remove_file(&self.path).and_then(|()| house::files::sync_folder(folder));
+        removed.map_err(|error| format!("{}: {error}", self.path.display()))
     }
 
     /// Notes what the server said when it refused.

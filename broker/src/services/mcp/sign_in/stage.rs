@@ -68,6 +68,7 @@ fn prepared(house: &House, policy: &Policy, keys: Keys, name: &str) -> Result<Si
         store: Arc::new(Store::open(house, name, &settings.url, secrets.clone())),
         calls: Calls::new(name, url, outward, None),
         secrets,
+        is_wanted: Arc::default(),
     })
 }
 

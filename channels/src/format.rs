@@ -1,0 +1,64 @@
+//! Markdown as each platform has it, or as plain text; no word is lost, whatever a platform has no markup for. Pure.
+
+mod escape;
+mod inline;
+mod matrix;
+mod page;
+
+use crate::channel::{Form, Unit};
+use pulldown_cmark::{Options, Parser};
+use std::borrow::Cow;
+
+/// Elements within one another that are followed; deeper ones are text of the innermost of these.
+const MOST_DEPTH: usize = 16;
+
+/// The text in a form.
+pub fn formatted(markdown: &str, form: Form) -> String {
+    let markdown = with_definitions(markdown);
+    let events = Parser::new_ext(&markdown, options());
+    match form {
+        Form::MatrixHtml => matrix::html(events),
+        Form::Plain | Form::TelegramHtml | Form::DiscordMarkdown | Form::SlackMrkdwn => {
+            page::text(events, form)
+        }
+    }
+}
+
+/// Length of a text.
+pub fn length(text: &str, unit: Unit) -> usize {
+    match unit {
+        Unit::Chars => text.chars().count(),
+        Unit::Utf16 => text.encode_utf16().count(),
+        Unit::Bytes => text.len(),
+    }
+}
+
+pub fn options() -> Options {
+    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
+}
+
+/// Where a link may lead: elsewhere it is told as text.
+fn leads_out(address: &str) -> bool {
+    let lower = address.to_ascii_lowercase();
+    let is_plain = !address.chars().any(|letter| letter.is_control() || letter.is_whitespace());
+    let schemes = ["https://", "http://", "mailto:"];
+    is_plain && schemes.iter().any(|scheme| lower.starts_with(scheme) && lower.len() > scheme.len())
+}
+
+/// A text in which definitions of links are words: a parser takes them out, used or not.
+fn with_definitions(markdown: &str) -> Cow<'_, str> {
+    let parser = Parser::new_ext(markdown, options());
+    let mut places: Vec<usize> = parser.reference_definitions().iter().map(|(_, of)| of.span.start).collect();
+    if places.is_empty() {
+        return Cow::Borrowed(markdown);
+    }
+    places.sort_unstable();
+    let (mut text, mut from) = (String::with_capacity(markdown.len() + places.len()), 0);
+    for place in places {
+        text.push_str(markdown.get(from..place).unwrap_or_default());
+        text.push('\\');
+        from = place;
+    }
+    text.push_str(markdown.get(from..).unwrap_or_default());
+    Cow::Owned(text)
+}

@@ -1,0 +1,352 @@
+//! Carries out whatever is heard on a channel: words are kept, commands answered, buttons pressed; then all of it is noted.
+//!
+//! Invariant: what has an effect is kept before its id is, and the id before the platform is told that it is kept.
+
+use crate::channel::{Batch, Channel, Chat, Heard, Press, What, Word};
+use crate::inbox::{self, MOST_CHARS};
+use crate::judge::Verdict;
+use crate::late;
+use crate::order::{self, Meant};
+use crate::received::{self, MOST_FILE_BYTES, MOST_FILES};
+use crate::run_order;
+use crate::state::{Owner, Said, State};
+use crate::switchboard::Shared;
+use anyhow::Result;
+use house::bounds::brief;
+use house::{clock, moments};
+
+/// Characters of a word that is longer than the creature takes; all of it is a file.
+const BEGINNING: usize = 4_000;
+/// Characters of a word that are kept until it is answered.
+const SAID_CHARS: usize = 200;
+/// Ids of words in the inbox that are known beside those of the state.
+const MOST_IDS: usize = 50_000;
+/// Words, and characters of them, that a late stop has at most.
+const STOP_WORDS: usize = 4;
+/// First words of what ends something: it acts however late it is heard.
+const STOPS: [&str; 18] = [
+    "stop",
+    "pause",
+    "halt",
+    "abort",
+    "cancel",
+    "enough",
+    "no",
+    "deny",
+    "don't",
+    "quiet",
+    "stopp",
+    "hör",
+    "pausiere",
+    "arrête",
+    "arrête-toi",
+    "para",
+    "detente",
+    "nein",
+];
+
+/// Place of something that was said: the chat, and the happening.
+struct Place<'a> {
+    name: &'a str,
+    channel: &'a dyn Channel,
+    chat: &'a Chat,
+    id: String,
+    /// When it was said, where that is long ago, and how long.
+    late: Option<(String, u64)>,
+}
+
+/// Takes a batch: all that follows of it is kept when this returns. Where that fails, it is heard as if it never was.
+pub async fn batch(shared: &Shared, name: &str, channel: &dyn Channel, batch: Batch) -> Result<()> {
+    let taken = taken(shared, name, channel, &batch).await;
+    if taken.is_err() {
+        let mut all = shared.borrow_mut();
+        let before = State::load(&all.house, name);
+        if let (Some(line), Ok(before)) = (all.lines.get_mut(name), before) {
+            line.state = before;
+        }
+    }
+    taken
+}
+
+async fn taken(shared: &Shared, name: &str, channel: &dyn Channel, batch: &Batch) -> Result<()> {
+    let mut words = Vec::new();
+    for heard in &batch.heard {
+        let verdict = shared.borrow_mut().judge(name, heard)?;
+        let (chat, key) = (&heard.chat, heard.id.as_str());
+        match verdict {
+            Verdict::Silent | Verdict::Stranger { told: false } => {}
+            Verdict::Stranger { told: true } => refuse(shared, name, chat, key)?,
+            // Once a chat for each reason.
+            Verdict::Unread(why) => say_to_others(shared, name, chat, &why, &why)?,
+            Verdict::Missed(left) => {
+                let told = match left {
+                    0 => "That is not the code, and it counts no more: the owner can make another one."
+                        .to_owned(),
+                    1 => "That is not the code; one try is left.".to_owned(),
+                    left => format!("That is not the code; {left} tries are left."),
+                };
+                say_to_others(shared, name, chat, key, &told)?;
+            }
+            Verdict::Paired => {
+                keep_words(shared, name, &mut words)?;
+                paired(shared, name, heard)?;
+            }
+            Verdict::Owner => owners(shared, name, channel, heard, &mut words).await?,
+        }
+        // What is judged next must know what was judged before: the same happening may stand in a batch twice.
+        if let Some(line) = shared.borrow_mut().lines.get_mut(name) {
+            line.state.hear(heard.id.clone());
+        }
+    }
+    keep_words(shared, name, &mut words)?;
+    let mut all = shared.borrow_mut();
+    if let Some(line) = all.lines.get_mut(name) {
+        line.state.cursor = Some(batch.cursor.clone());
+        line.heard_boot_ms = Some(clock::since_boot_ms());
+        line.spoken.notify_one();
+    }
+    all.save(name)?;
+    all.publish()
+}
+
+/// Keeps the words so far in the inbox, synced.
+fn keep_words(shared: &Shared, name: &str, words: &mut Vec<inbox::Word>) -> Result<()> {
+    let house = shared.borrow().house.clone();
+    for word in inbox::gathered(std::mem::take(words)) {
+        inbox::keep(&house, &word)?;
+        // A batch that fails from here on is heard once more.
+        if let Some(line) = shared.borrow_mut().lines.get_mut(name) {
+            if line.in_the_inbox.len() > MOST_IDS {
+                line.in_the_inbox.clear();
+            }
+            line.in_the_inbox.extend(word.ids);
+        }
+    }
+    Ok(())
+}
+
+fn refuse(shared: &Shared, name: &str, chat: &Chat, key: &str) -> Result<()> {
+    say_to_others(
+        shared,
+        name,
+        chat,
+        key,
+        "I talk with my owner alone, and keep nothing of what others write here. Sorry!",
+    )
+}
+
+fn say_to_others(shared: &Shared, name: &str, chat: &Chat, key: &str, text: &str) -> Result<()> {
+    use crate::{outbox::Kind, switchboard::Saying};
+    let saying =
+        Saying { channel: name, chat, kind: Kind::Refusal, of: &[key], text, is_plain: true, answers: None };
+    shared.borrow_mut().say(&saying).map(drop)
+}
+
+fn paired(shared: &Shared, name: &str, heard: &Heard) -> Result<()> {
+    let mut all = shared.borrow_mut();
+    let whom = brief(&heard.from.name, 80);
+    if let Some(line) = all.lines.get_mut(name) {
+        line.state.refused.remove(&heard.from.id);
+        line.state.spoke_in(name, &heard.chat);
+        line.state.owner = Some(Owner {
+            id: heard.from.id.clone(),
+            name: whom.clone(),
+            chat: heard.chat.clone(),
+            since: clock::stamp(),
+        });
+    }
+    all.save(name)?;
+    all.row(name, &format!("{name}: paired with {whom}"));
+    all.reply(
+        name,
+        &heard.chat,
+        &[&heard.id],
+        "Paired: I hear you here from now on, and nobody else. /help lists what there is.",
+    )?;
+    all.tell_elsewhere(
+        name,
+        &format!("{whom} is paired on {name} now. If that is not you: `channels unpair {name}` in a shell."),
+    )?;
+    all.asks = None;
+    all.look_at_asks()
+}
+
+/// Takes something of the owner's.
+async fn owners(
+    shared: &Shared,
+    name: &str,
+    channel: &dyn Channel,
+    heard: &Heard,
+    words: &mut Vec<inbox::Word>,
+) -> Result<()> {
+    let place = {
+        let all = shared.borrow();
+        let quiet_ms = all.lines.get(name).and_then(|line| line.heard_boot_ms);
+        let quiet_ms = quiet_ms.map(|then| clock::since_boot_ms().saturating_sub(then));
+        let age_ms = late::age_ms(heard.at_ms, clock::wall_ms(), quiet_ms);
+        let at = moments::near(&clock::stamp_of(heard.at_ms));
+        let late = late::is_late(age_ms).then_some((at, age_ms));
+        Place { name, channel, chat: &heard.chat, id: inbox::id(name, heard), late }
+    };
+    if shared.borrow().lines.get(name).is_some_and(|line| line.in_the_inbox.contains(&place.id)) {
+        return Ok(());
+    }
+    match &heard.what {
+        What::Word(word) => said(shared, &place, word, words).await,
+        What::Edited(word) => {
+            keep_words(shared, name, words)?;
+            edited(shared, &place, word, words).await
+        }
+        What::Deleted { message } => {
+            keep_words(shared, name, words)?;
+            deleted(shared, &place, message, words);
+            Ok(())
+        }
+        What::Unread { .. } => Ok(()),
+        What::Press(press) => {
+            keep_words(shared, name, words)?;
+            pressed(shared, &place, press).await
+        }
+    }
+}
+
+/// Takes a word: a command is carried out, all else goes to the mind.
+async fn said(shared: &Shared, place: &Place<'_>, word: &Word, words: &mut Vec<inbox::Word>) -> Result<()> {
+    let text = inbox::plain(&word.text);
+    let own = shared.borrow().lines.get(place.name).and_then(|line| line.known.clone());
+    let own = own.map(|known| known.name).unwrap_or_default();
+    let meant = if word.files.is_empty() { order::meant(&text, &own) } else { Meant::Word(text) };
+    let Meant::Word(text) = meant else {
+        keep_words(shared, place.name, words)?;
+        if let Some(line) = shared.borrow_mut().lines.get_mut(place.name) {
+            line.state.spoke_in(place.name, place.chat);
+        }
+        return run_order::carry_out(
+            shared,
+            place.name,
+            place.chat,
+            &place.id,
+            meant,
+            place.late.as_ref().map(|late| late.0.as_str()),
+        )
+        .await;
+    };
+    let text = with_files(shared, place, word, text).await?;
+    if text.is_empty() {
+        return Ok(());
+    }
+    let text = match &place.late {
+        Some((at, age_ms)) if !is_stop(&text) => late::told(&text, at, *age_ms),
+        _ => text,
+    };
+    push(shared, place, &word.message, text, words)
+}
+
+/// Gathers a word for the inbox, and notes that it waits for an answer.
+fn push(
+    shared: &Shared,
+    place: &Place<'_>,
+    message: &str,
+    text: String,
+    words: &mut Vec<inbox::Word>,
+) -> Result<()> {
+    let mut all = shared.borrow_mut();
+    let house = all.house.clone();
+    let Some(line) = all.lines.get_mut(place.name) else { return Ok(()) };
+    let thread = line.state.spoke_in(place.name, place.chat);
+    let characters = text.chars().count();
+    let text = if characters > MOST_CHARS {
+        let path = received::keep(&house, place.name, &place.id, "message.txt", text.as_bytes())?;
+        let beginning: String = text.chars().take(BEGINNING).collect();
+        format!("{beginning}…\n(this is the beginning; all {characters} characters are in {path})")
+    } else {
+        text
+    };
+    let begins = brief(&text, SAID_CHARS);
+    line.state.said(Said {
+        message: message.to_owned(),
+        thread: thread.clone(),
+        at_ms: clock::wall_ms(),
+        text: begins,
+    });
+    words.push(inbox::Word { text, thread, ids: vec![place.id.clone()] });
+    Ok(())
+}
+
+fn is_stop(text: &str) -> bool {
+    let first = text
+        .split(|letter: char| letter.is_whitespace() || ",.!".contains(letter))
+        .next()
+        .unwrap_or_default();
+    text.split_whitespace().count() <= STOP_WORDS && STOPS.contains(&first.to_lowercase().as_str())
+}
+
+/// Fetches the files of a word; its text then says where they are, or why not.
+async fn with_files(shared: &Shared, place: &Place<'_>, word: &Word, text: String) -> Result<String> {
+    let house = shared.borrow().house.clone();
+    let most =
+        shared.borrow().lines.get(place.name).map_or(0, |line| line.limits.file_bytes.min(MOST_FILE_BYTES));
+    let mut lines = vec![text];
+    for (nth, file) in word.files.iter().enumerate() {
+        let shown = received::harmless(&file.name);
+        if nth >= MOST_FILES {
+            lines.push(format!("(and {} more files, which were left there)", word.files.len() - MOST_FILES));
+            break;
+        }
+        if file.bytes.is_some_and(|bytes| bytes > most) {
+            lines.push(format!("(a file {shown}, too large to be taken: at most {most} bytes are)"));
+            continue;
+        }
+        lines.push(match place.channel.fetch(file, most).await {
+            Ok(bytes) if bytes.len() as u64 <= most => {
+                let message = format!("{}/{nth}", place.id);
+                let path = received::keep(&house, place.name, &message, &file.name, &bytes)?;
+                format!("(a file of {} bytes: {path})", bytes.len())
+            }
+            Ok(_) => format!("(a file {shown}, larger than it said and not taken)"),
+            Err(trouble) => {
+                format!("(a file {shown}, which could not be fetched: {})", crate::receive::why(&trouble))
+            }
+        });
+    }
+    Ok(lines.join("\n").trim().to_owned())
+}
+
+/// Takes a word that was changed: told as changed while it waits for its answer; heard, where it never was; else left alone.
+async fn edited(shared: &Shared, place: &Place<'_>, word: &Word, words: &mut Vec<inbox::Word>) -> Result<()> {
+    let waits = was_said(shared, place.name, &word.message);
+    if waits {
+        let text = with_files(shared, place, word, inbox::plain(&word.text)).await?;
+        let text = format!("(changed: what I said before now reads) {text}");
+        push(shared, place, &word.message, text, words)?;
+    }
+    Ok(())
+}
+
+/// Takes that a word was deleted: told while it waits for its answer.
+fn deleted(shared: &Shared, place: &Place<'_>, message: &str, words: &mut Vec<inbox::Word>) {
+    let said = {
+        let all = shared.borrow();
+        let line = all.lines.get(place.name);
+        line.and_then(|line| line.state.said.iter().find(|said| said.message == message).cloned())
+    };
+    let Some(said) = said else { return };
+    let text = format!("(I took back what I said and do not want it done: “{}”)", said.text);
+    words.push(inbox::Word { text, thread: said.thread, ids: vec![place.id.clone()] });
+}
+
+fn was_said(shared: &Shared, name: &str, message: &str) -> bool {
+    let all = shared.borrow();
+    all.lines.get(name).is_some_and(|line| line.state.said.iter().any(|said| said.message == message))
+}
+
+/// Takes the press of a button; that its answer does not arrive changes nothing.
+async fn pressed(shared: &Shared, place: &Place<'_>, press: &Press) -> Result<()> {
+    let late = place.late.as_ref().map(|(at, _)| at.as_str());
+    let told = shared.borrow_mut().pressed(place.name, place.chat, &press.data, late)?;
+    let can_tell = place.channel.answer(press, &told).await;
+    if can_tell.is_err() {
+        shared.borrow_mut().reply(place.name, place.chat, &[&place.id], &told)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,301 @@
+//! All that is shared between the channels of a house: their states, what is to be sent, the asks that were shown.
+//!
+//! Held by one thread: it is borrowed for a moment, and never while something is waited for.
+
+use crate::buttons::Buttons;
+use crate::channel::{Chat, Heard, Known, Limits};
+use crate::inbox;
+use crate::judge::{Verdict, judged};
+use crate::outbox::{Item, Kind, Outbox};
+use crate::state::{Owner, State};
+use crate::{format, pairing, places, split, thread};
+use anyhow::Result;
+use house::channels::{Pairing, Standing};
+use house::files::{self, Mark};
+use house::settings::channels::Channel as Settings;
+use house::{House, clock, moments, terminal};
+use redact::keys::Keys;
+use serde_json::json;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
+use std::rc::Rc;
+use tokio::sync::Notify;
+
+pub type Shared = Rc<RefCell<Switchboard>>;
+
+/// Parts of a reply that are sent as text; a longer one is sent as a file.
+const MOST_PARTS: usize = 4;
+
+/// A channel of this house.
+pub struct Line {
+    pub name: String,
+    pub settings: Settings,
+    pub limits: Limits,
+    pub state: State,
+    /// Its name and id on the platform, once it was connected.
+    pub known: Option<Known>,
+    pub standing: Standing,
+    /// Told when there is something to send, or somebody waits for an answer.
+    pub wake: Rc<Notify>,
+    /// Told when the owner said something.
+    pub spoken: Rc<Notify>,
+    /// Ids that stood in the inbox when this program began.
+    pub in_the_inbox: HashSet<String>,
+    /// When it was last heard, by the clock of this machine's boot.
+    pub heard_boot_ms: Option<u64>,
+    /// Lines on acts that are still to be told, and when the last were.
+    pub acts: Vec<String>,
+    pub acts_ms: u64,
+}
+
+pub struct Switchboard {
+    pub house: House,
+    pub lines: BTreeMap<String, Line>,
+    pub outbox: Outbox,
+    pub buttons: Buttons,
+    /// The asks as they were looked at last; `None`: they are looked at again.
+    pub asks: Option<Option<Mark>>,
+    pairing: (Option<Mark>, Pairing),
+    keys: Keys,
+    /// Rows that were said last by each channel: the same is not said twice in a row.
+    rows: BTreeMap<String, String>,
+}
+
+/// A message that is to be kept for sending.
+pub struct Saying<'a> {
+    pub channel: &'a str,
+    pub chat: &'a Chat,
+    pub kind: Kind,
+    /// Texts that make it another one than any before.
+    pub of: &'a [&'a str],
+    pub text: &'a str,
+    pub is_plain: bool,
+    pub answers: Option<String>,
+}
+
+impl Line {
+    pub fn new(name: &str, settings: Settings, limits: Limits, house: &House) -> Result<Self> {
+        let standing = Standing { state: "connecting".into(), since: clock::stamp(), ..Standing::default() };
+        Ok(Self {
+            name: name.to_owned(),
+            state: State::load(house, name)?,
+            in_the_inbox: inbox::known(house, name),
+            settings,
+            limits,
+            known: None,
+            standing,
+            wake: Rc::default(),
+            spoken: Rc::default(),
+            heard_boot_ms: None,
+            acts: vec![],
+            acts_ms: 0,
+        })
+    }
+
+    pub fn owner(&self) -> Option<&Owner> {
+        self.state.owner.as_ref()
+    }
+
+    pub fn verbosity(&self) -> &str {
+        self.state.verbosity.as_deref().unwrap_or(&self.settings.verbosity)
+    }
+
+    /// Whether a message given to it now will leave before the owner mends something.
+    pub fn is_gone(&self) -> bool {
+        self.owner().is_none() || matches!(self.standing.state.as_str(), "revoked" | "missing" | "elsewhere")
+    }
+
+    /// Whether a Markdown text is within its limits, formatted and plain.
+    pub fn fits(&self, text: &str) -> bool {
+        [self.limits.form, crate::channel::Form::Plain]
+            .into_iter()
+            .all(|form| format::length(&format::formatted(text, form), self.limits.unit) <= self.limits.text)
+    }
+
+    pub fn fits_plainly(&self, text: &str) -> bool {
+        format::length(text, self.limits.unit) <= self.limits.text
+    }
+}
+
+impl Switchboard {
+    pub fn open(house: &House, lines: Vec<Line>, keys: Keys) -> Result<Self> {
+        let lines = lines.into_iter().map(|line| (line.name.clone(), line)).collect();
+        let mut all = Self {
+            house: house.clone(),
+            lines,
+            outbox: Outbox::load(places::outbox(house))?,
+            buttons: Buttons::load(house)?,
+            asks: None,
+            pairing: (None, Pairing::default()),
+            keys,
+            rows: BTreeMap::new(),
+        };
+        all.look_at_pairings()?;
+        Ok(all)
+    }
+
+    /// Reads again what the console wrote on pairings; takes back those that the owner took back.
+    pub fn look_at_pairings(&mut self) -> Result<()> {
+        let mark = files::mark(&self.house.pairing());
+        if mark == self.pairing.0 {
+            return Ok(());
+        }
+        self.pairing = (mark, Pairing::read(&self.house));
+        for line in self.lines.values_mut() {
+            let taken = |owner: &Owner| self.pairing.1.is_taken_back(&line.name, &owner.since);
+            if line.state.owner.as_ref().is_some_and(taken) {
+                line.state.owner = None;
+                line.state.save(&self.house, &line.name)?;
+            }
+        }
+        self.publish()
+    }
+
+    /// Judges a happening.
+    pub fn judge(&mut self, name: &str, heard: &Heard) -> Result<Verdict> {
+        self.look_at_pairings()?;
+        let Self { lines, pairing: (_, pairing), .. } = self;
+        let Some(line) = lines.get_mut(name) else { return Ok(Verdict::Silent) };
+        let code = pairing::code(pairing, name, moments::now());
+        let own = line.known.as_ref().map_or("", |known| known.id.as_str());
+        let groups = &line.settings.groups;
+        Ok(judged(&mut line.state, groups, own, code.as_ref(), heard, clock::wall_ms()))
+    }
+
+    /// The channel for what belongs to no chat: the one that the owner named, else the first; none that is gone.
+    pub fn home(&self) -> Option<&Line> {
+        let there = || self.lines.values().filter(|line| !line.is_gone());
+        there().find(|line| line.settings.home).or_else(|| there().next())
+    }
+
+    pub fn save(&mut self, name: &str) -> Result<()> {
+        let Some(line) = self.lines.get(name) else { return Ok(()) };
+        line.state.save(&self.house, name)
+    }
+
+    /// Keeps a message for sending, and wakes its channel. Keys of the house are struck from it.
+    pub fn queue(&mut self, mut item: Item) -> Result<bool> {
+        item.text = self.keys.scrub(&item.text);
+        let channel = item.channel.clone();
+        let is_new = self.outbox.queue(item)?;
+        if let Some(line) = self.lines.get(&channel) {
+            line.wake.notify_one();
+        }
+        Ok(is_new)
+    }
+
+    /// Keeps a text for sending, in as many parts as its channel needs; a long reply goes as a file.
+    pub fn say(&mut self, saying: &Saying) -> Result<bool> {
+        let Some(line) = self.lines.get(saying.channel) else { return Ok(false) };
+        let parts = match saying.is_plain {
+            true => split::plain_parts(saying.text, &|part| line.fits_plainly(part)),
+            false => split::parts(saying.text, &|part| line.fits(part)),
+        };
+        let is_long =
+            parts.len() > MOST_PARTS && matches!(saying.kind, Kind::Reply | Kind::Notice | Kind::Acts);
+        let mut is_new = false;
+        if is_long {
+            let name = format!("{}.txt", saying.kind.name());
+            let text = self.keys.scrub(saying.text);
+            let mut item = self.item(saying, 0, "It is long, and comes as a file.");
+            item.enclosed = Some(crate::outbox::Enclosed::Text { name, text });
+            return self.queue(item);
+        }
+        for (nth, part) in parts.iter().enumerate() {
+            let item = self.item(saying, nth, part);
+            is_new |= self.queue(item)?;
+        }
+        Ok(is_new)
+    }
+
+    /// A part of what is said, with a key of its own.
+    pub fn item(&self, saying: &Saying, nth: usize, text: &str) -> Item {
+        let nth = nth.to_string();
+        let of: Vec<&str> = [saying.channel, &saying.chat.id, saying.kind.name()]
+            .into_iter()
+            .chain(saying.of.iter().copied())
+            .chain([nth.as_str()])
+            .collect();
+        Item {
+            key: thread::key(&of),
+            channel: saying.channel.to_owned(),
+            chat: saying.chat.clone(),
+            kind: saying.kind,
+            at: clock::stamp(),
+            text: text.to_owned(),
+            is_plain: saying.is_plain,
+            buttons: vec![],
+            enclosed: None,
+            answers: saying.answers.clone(),
+            edits: None,
+        }
+    }
+
+    /// Tells the owner something of a channel on the others that reach them; on none twice within an hour.
+    pub fn tell_elsewhere(&mut self, of: &str, told: &str) -> Result<()> {
+        let hour = (clock::wall_ms() / 3_600_000).to_string();
+        let others = self.lines.values().filter(|line| line.name != of && !line.is_gone());
+        let others: Vec<(String, Chat)> =
+            others.filter_map(|line| Some((line.name.clone(), line.owner()?.chat.clone()))).collect();
+        for (channel, chat) in others {
+            let of = ["elsewhere", of, told, &hour];
+            let (kind, text) = (Kind::Notice, told);
+            self.say(&Saying {
+                channel: &channel,
+                chat: &chat,
+                kind,
+                of: &of,
+                text,
+                is_plain: true,
+                answers: None,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Notes how a channel stands, for the window; what is new is said to the guardian's log too.
+    pub fn stands(&mut self, name: &str, state: &str, trouble: &str) -> Result<()> {
+        let Some(line) = self.lines.get_mut(name) else { return Ok(()) };
+        let trouble = self.keys.scrub(trouble);
+        if line.standing.state != state {
+            state.clone_into(&mut line.standing.state);
+            line.standing.since = clock::stamp();
+        }
+        line.wake.notify_one();
+        line.standing.trouble.clone_from(&trouble);
+        line.standing.name = line.known.as_ref().map(|known| known.name.clone()).unwrap_or_default();
+        let told = if trouble.is_empty() {
+            format!("{name}: {state}")
+        } else {
+            format!("{name}: {state}: {trouble}")
+        };
+        self.row(name, &told);
+        self.publish()
+    }
+
+    /// Says something in the log, once in a row.
+    pub fn row(&mut self, of: &str, told: &str) {
+        let told = self.keys.scrub(told);
+        if self.rows.get(of) != Some(&told) {
+            terminal::json_line(&json!({"at": clock::stamp(), "row": "channels", "text": told}));
+            self.rows.insert(of.to_owned(), told);
+        }
+    }
+
+    /// Writes how each channel stands.
+    pub fn publish(&mut self) -> Result<()> {
+        for line in self.lines.values_mut() {
+            line.standing.paired =
+                line.state.owner.as_ref().map(|owner| owner.name.clone()).unwrap_or_default();
+            line.standing.strangers = line.state.strangers;
+        }
+        let all: BTreeMap<&str, &Standing> =
+            self.lines.values().map(|line| (line.name.as_str(), &line.standing)).collect();
+        let text = format!("{:#}\n", serde_json::to_value(all)?);
+        let path = self.house.channels_standing();
+        if files::read_small(&path).ok().flatten().as_deref() == Some(text.as_bytes()) {
+            return Ok(());
+        }
+        files::replace_unsynced(&path, text.as_bytes())
+    }
+}

@@ -1,4 +1,0 @@
-//! Servers on loopback that keep what the platforms publish.
-
-pub mod discord;
-pub mod slack;

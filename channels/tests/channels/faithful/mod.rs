@@ -1,0 +1,6 @@
+//! Servers that keep the platforms' published rules, on this machine.
+
+pub mod discord;
+pub mod matrix;
+pub mod slack;
+pub mod smtp;

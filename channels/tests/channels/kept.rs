@@ -1,0 +1,89 @@
+//! The outbox over ends: what is queued is queued once, what was being sent is known as such, a torn line is none.
+
+use channels::channel::Chat;
+use channels::outbox::{Item, Kind, Outbox, Step};
+use std::io::Write;
+use std::path::Path;
+
+fn item(key: &str) -> Item {
+    Item {
+        key: key.into(),
+        channel: "telegram".into(),
+        chat: Chat { id: "100".into(), thread: None, is_private: true },
+        kind: Kind::Answer,
+        at: String::new(),
+        text: format!("text of {key}"),
+        is_plain: false,
+        buttons: vec![],
+        enclosed: None,
+        answers: None,
+        edits: None,
+    }
+}
+
+fn waiting(outbox: &Outbox) -> Vec<(String, bool)> {
+    outbox.waiting("telegram").map(|entry| (entry.item.key.clone(), entry.is_sending)).collect()
+}
+
+fn load(path: &Path) -> Outbox {
+    Outbox::load(path.to_owned()).unwrap()
+}
+
+#[test]
+fn each_step_survives_an_end_and_a_key_is_queued_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.jsonl");
+    let mut outbox = load(&path);
+    for key in ["a", "b", "c", "d"] {
+        assert!(outbox.queue(item(key)).unwrap());
+    }
+    assert!(!outbox.queue(item("a")).unwrap());
+    outbox.step(Step::Sending { key: "a".into() }).unwrap();
+    assert_eq!(waiting(&load(&path)).first(), Some(&("a".to_owned(), true)));
+    outbox.step(Step::Sent { key: "a".into(), message: "m".into() }).unwrap();
+    outbox.step(Step::Sending { key: "b".into() }).unwrap();
+    outbox.step(Step::Waits { key: "b".into(), is_plain: true }).unwrap();
+    outbox.step(Step::Doubtful { key: "c".into(), why: "cut".into() }).unwrap();
+    let mut again = load(&path);
+    let left = [("b".to_owned(), false), ("d".to_owned(), false)];
+    assert_eq!(waiting(&again), left);
+    assert!(again.next("telegram").unwrap().item.is_plain);
+    for key in ["a", "b", "c", "d"] {
+        assert!(!again.queue(item(key)).unwrap(), "{key} is known");
+    }
+    // Written anew at each start, it is the same.
+    assert_eq!(waiting(&load(&path)), left);
+}
+
+#[test]
+fn a_line_that_was_torn_counts_for_nothing_and_garbage_stops_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.jsonl");
+    load(&path).queue(item("a")).unwrap();
+    let mut file = std::fs::File::options().append(true).open(&path).unwrap();
+    file.write_all(
+        b"\xff\xfe garbage\n{\"step\":\"flying\",\"key\":\"a\"}\n{\"step\":\"sent\",\"key\":\"a\",\"mess",
+    )
+    .unwrap();
+    let mut outbox = load(&path);
+    assert_eq!(waiting(&outbox), [("a".to_owned(), false)]);
+    outbox.step(Step::Sent { key: "a".into(), message: "m".into() }).unwrap();
+    assert_eq!(waiting(&load(&path)), []);
+}
+
+#[test]
+fn the_file_stays_small_and_a_crowd_of_notices_is_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.jsonl");
+    let mut outbox = load(&path);
+    for nth in 0..3 {
+        let key = format!("long-{nth}");
+        outbox.queue(Item { text: "x".repeat(3 << 20), ..item(&key) }).unwrap();
+        outbox.step(Step::Sent { key, message: "m".into() }).unwrap();
+    }
+    assert!(std::fs::metadata(&path).unwrap().len() < 7 << 20);
+    let kept = (0..2_100)
+        .filter(|nth| outbox.queue(Item { kind: Kind::Notice, ..item(&format!("n{nth}")) }).unwrap());
+    assert_eq!(kept.count(), 2_000);
+    assert!(outbox.queue(item("an answer")).unwrap(), "no answer is left out");
+}
