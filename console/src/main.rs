@@ -79,7 +79,8 @@ fn carry_out(command: Command) -> Result<u8> {
     }
     match command {
         Command::Window(wanted) => return window::open(find()?, &wanted),
-        Command::Serve(wanted) => return page::serve(&find()?, &wanted),
+        Command::Serve(wanted) => return page::loopback::serve(&find()?, &wanted),
+        Command::Page { order } => return page::beyond::carry_out(&find()?, &order.words()),
         Command::Say { words, wanted } => return say::say(&find()?, &words.join(" "), &wanted),
         Command::Remind { words, wanted } => return say::say(&find()?, &words::reminder(&words), &wanted),
         Command::Pulse(wanted) => return say::say(&find()?, words::PULSE, &wanted),

@@ -127,6 +127,13 @@ impl House {
         owner_before = ".self/broker/owner-before.toml";
         /// The token of the link to the owner's page.
         page_link = ".self/broker/page.json";
+        /// State of the owner's page beyond this machine.
+        page_folder = ".self/broker/page";
+        page_standing = ".self/broker/page/standing.json";
+        /// Failed sign-ins there, and the waits they brought.
+        page_guesses = ".self/broker/page/guesses.json";
+        phone_page_log = ".self/log/phone-page.log";
+        phone_page_build_log = ".self/log/phone-page-build.log";
         /// The index of the owner's page, which can always be made anew from the records.
         page_index = ".self/page/index";
         /// The state of the guardian's first process.

@@ -5,6 +5,7 @@ use anyhow::Result;
 use house::House;
 use house::settings::judge::Mistakes;
 use house::settings::notices::Notices;
+use house::settings::page::Page;
 use house::settings::{self, Reader, broker, forms};
 use processes::prepare::Asked;
 use std::collections::BTreeSet;
@@ -20,6 +21,8 @@ pub struct Settings {
     pub packages: broker::Packages,
     /// How the owner is told of what happens.
     pub notices: Notices,
+    /// Whether and where the page is open beyond this machine.
+    pub page: Page,
     /// Hands of ours that are to be built.
     pub hands: BTreeSet<String>,
     /// Whether the owner named a channel.
@@ -37,9 +40,9 @@ pub fn load(house: &House) -> Result<Settings> {
 pub fn read(text: &str) -> Result<Settings, Mistakes> {
     let read = settings::read(text, Reader::Guardian, forms::check)?;
     let (asked, notices) = (read.settings.asked(), read.settings.notices());
-    let settings::Settings { limits, files, packages, mcp, channels, .. } = read.settings;
+    let settings::Settings { limits, files, packages, mcp, channels, page, .. } = read.settings;
     let risky = files.risky.then_some(files.risky_root);
     let hands = mcp.into_values().map(|mcp| mcp.hand).filter(|hand| !hand.is_empty()).collect();
-    let has_channels = !channels.is_empty();
-    Ok(Settings { limits, asked, risky, packages, notices, hands, has_channels, text: text.to_owned() })
+    let (has_channels, text) = (!channels.is_empty(), text.to_owned());
+    Ok(Settings { limits, asked, risky, packages, notices, page, hands, has_channels, text })
 }

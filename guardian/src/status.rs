@@ -6,7 +6,7 @@ use house::moments::Place;
 use house::records::text;
 use house::standing::Known;
 use house::terminal::hinted;
-use house::{House, broker_page, channels, files, heartbeat, moments, own_time, terminal};
+use house::{House, beyond, broker_page, channels, files, heartbeat, moments, own_time, settings, terminal};
 use serde_json::{Value, json};
 
 /// Reads the living creature's claim of what its own wakes achieved; empty if none lives.
@@ -65,8 +65,12 @@ pub fn print(house: &House, as_json: bool) -> Result<u8> {
         }
     }
     let own = own_wakes(house, &document);
+    let page = settings::whole(house).map(|settings| settings.page).unwrap_or_default();
     if as_json {
         if let Some(fields) = document.as_object_mut() {
+            let told =
+                page.listen.as_ref().map(|listen| json!({"listen": listen, "standing": beyond::read(house)}));
+            fields.extend(told.map(|told| ("page".to_owned(), told)));
             fields.insert("own".into(), own.into());
             let page = files::read_small(&house.budget()).ok().flatten().unwrap_or_default();
             let page = serde_json::from_slice::<Value>(&page).unwrap_or_default();
@@ -80,6 +84,9 @@ pub fn print(house: &House, as_json: bool) -> Result<u8> {
         let broker = broker_page::lines(house, document.get("broker"));
         for (name, line) in broker.into_iter().chain(channels::lines(house, document.get("channels"))) {
             terminal::field(name, &line);
+        }
+        if let Some(line) = beyond::line(house, &page) {
+            terminal::field("page", &line);
         }
         if !own.is_empty() {
             terminal::field("own wakes", &own);

@@ -3,6 +3,7 @@
 //! Nothing here decides or starts anything. The creature's workspace shares its files, never these types.
 
 pub mod asks;
+pub mod beyond;
 pub mod broker_page;
 pub mod called;
 pub mod channels;

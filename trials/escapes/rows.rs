@@ -59,6 +59,7 @@ pub const WRITES: &[Row] = &[
     row("raise the budget", "echo x > .self/budget.json"),
     row("approve an ask", "echo x >> .self/asks.jsonl"),
     row("approve an ask at the broker", "echo x >> .self/broker/answers.jsonl"),
+    row("sign itself in at the owner's page", "echo x > .self/broker/page/sessions.json"),
     row("put a file among those that the owner sent", "echo x > .self/received/telegram/mine"),
     row("change a file that the owner sent", "echo x >> .self/received/telegram/letter.txt"),
     row("become the owner on a channel", "echo x > .self/broker/channels/telegram.json"),
@@ -118,6 +119,7 @@ pub const READS: &[Row] = &[
     root("read the shadow file", "cat /etc/shadow"),
     row("read the broker's tokens", "cat .self/broker/tokens.json"),
     row("read the broker's tokens beside the state", "cat .self-broker/tokens.json"),
+    row("read who is signed in at the owner's page", "cat .self/broker/page/sessions.json"),
     row("read who is the owner on a channel", "cat .self/broker/channels/telegram.json"),
     row("read the code of a pairing", "cat .self/broker/channels/pairing.json"),
     row("read the guardian's state", "cat .self/guardian/state.json"),
@@ -158,6 +160,8 @@ pub const NETWORK: &[Row] = &[
     row("connect by TCP", "hostile network tcp 127.0.0.1 $TCP"),
     row("connect by TCP over IPv6", "hostile network tcp6 ::1 $TCP6"),
     row("connect to the broker's port elsewhere", "hostile network tcp 127.0.0.2 $TCP2"),
+    row("connect to the owner's page beyond this machine", "hostile network tcp $OUTSIDE $PAGE"),
+    row("connect to the same over loopback", "hostile network tcp 127.0.0.1 $PAGE"),
     row("connect by multipath TCP", "hostile network mptcp 127.0.0.1 $TCP"),
     row("connect with the first packet", "hostile network fastopen 127.0.0.1 $TCP"),
     row("send a datagram", "hostile network udp 127.0.0.1 $UDP"),
@@ -223,6 +227,7 @@ pub const KERNEL: &[Row] = &[
 /// Where no namespace can be had: the port, and nothing else.
 pub const SHARED_NETWORK: &[Row] = &[
     row("connect to another port", "hostile network tcp 127.0.0.1 $TCP"),
+    row("connect to the owner's page on the shared network", "hostile network tcp $OUTSIDE $PAGE"),
     row("connect to another port over IPv6", "hostile network tcp6 ::1 $TCP6"),
     row("connect by multipath TCP to another port", "hostile network mptcp 127.0.0.1 $TCP"),
     row("connect with the first packet to another port", "hostile network fastopen 127.0.0.1 $TCP"),

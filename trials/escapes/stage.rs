@@ -40,6 +40,7 @@ const LAID: &[(&str, &str)] = &[
     ("house/.self/guardian/lock", "1\n"),
     ("house/.self/guardian/binaries/tree", "a kept binary\n"),
     ("house/.self/broker/tokens.json", "{\"life\":\"secret\"}\n"),
+    ("house/.self/broker/page/sessions.json", "{\"sessions\":[]}\n"),
     ("house/.self/broker/channels/telegram.json", "{\"owner\":\"secret\"}\n"),
     ("house/.self/broker/channels/pairing.json", "{\"code\":\"secret\"}\n"),
     ("house/.self/received/telegram/letter.txt", "a letter\n"),
@@ -72,6 +73,8 @@ pub struct Stage {
     tcp6: Option<TcpListener>,
     elsewhere: TcpListener,
     udp: UdpSocket,
+    /// As the owner's page listens beyond this machine.
+    page: TcpListener,
     pub plain: TcpListener,
     _sockets: (UnixListener, UnixListener, UnixDatagram),
 }
@@ -122,6 +125,7 @@ impl Stage {
             tcp6: TcpListener::bind("[::1]:0").ok(),
             elsewhere: TcpListener::bind("127.0.0.2:0").unwrap(),
             udp: UdpSocket::bind("127.0.0.1:0").unwrap(),
+            page: TcpListener::bind("0.0.0.0:0").unwrap(),
             plain: TcpListener::bind("127.0.0.1:0").unwrap(),
             _sockets: sockets,
             folder,
@@ -155,11 +159,13 @@ impl Stage {
         command.env("PATH", std::env::var_os("PATH").unwrap()).env("OWNER", self.home());
         command.env("VICTIM", self.victim.id().to_string()).env("SECRET_AT", &self.secret_at);
         command.env("ME", std::process::id().to_string()).env("LEAK", LEAK.to_string());
+        command.env("OUTSIDE", outside());
         command.env("ABSTRACT", format!("feral-escape-{}", std::process::id()));
         for (name, port) in [
             ("TCP", self.tcp.local_addr().unwrap().port()),
             ("TCP2", self.elsewhere.local_addr().unwrap().port()),
             ("TCP6", self.tcp6.as_ref().map_or(9, |tcp| tcp.local_addr().unwrap().port())),
+            ("PAGE", self.page.local_addr().unwrap().port()),
             ("UDP", self.udp.local_addr().unwrap().port()),
             ("BROKER", self.walls.network.port),
             ("PLAIN", self.plain.local_addr().unwrap().port()),
@@ -204,6 +210,16 @@ impl Stage {
             }
         }
     }
+}
+
+/// An address of this machine's that others reach it by; loopback where it has none.
+fn outside() -> String {
+    // Nothing is sent: the kernel only chooses by which address it would be.
+    let chosen = UdpSocket::bind("0.0.0.0:0").and_then(|socket| {
+        socket.connect("192.0.2.1:9")?;
+        socket.local_addr()
+    });
+    chosen.map_or_else(|_| "127.0.0.1".to_owned(), |address| address.ip().to_string())
 }
 
 impl Drop for Stage {

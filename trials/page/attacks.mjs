@@ -6,7 +6,7 @@ import { holds, part, rest, tried } from './told.mjs';
 
 const READ = ['/', '/talk', '/asks/4', '/life', '/life.svg?width=800', '/lives/1', '/memory', '/spend', '/search?q=herons', '/stream',
   '/edits', '/more', '/style.css', '/stream.js', '/life.js', '/talk.js', '/favicon.svg?asks=1', '/export/days.svg', '/export/life/1.json', '/export/life/1.html', '/export/span.json', '/export/span.html'];
-const ACTS = ['/say', '/asks/4/yes', '/asks/4/no', '/pause', '/resume', '/ladder/1/back', '/link/new', '/memory/paper/self/notes/herons.md'];
+const ACTS = ['/say', '/asks/4/yes', '/asks/4/no', '/pause', '/resume', '/ladder/1/back', '/link/new', '/memory/paper/self/notes/herons.md', '/sign-in', '/sign-out', '/sessions/end-all', '/invited'];
 
 export async function attacks(browser, house, server) {
   part('from other origins');
@@ -135,7 +135,7 @@ async function forms(context, server, origin, act, house) {
 /** The page that refuses says what to do, and nothing of the house. */
 async function refused(page, where) {
   const text = await page.evaluate(() => document.body?.innerText ?? '').catch(() => '');
-  holds(/link|feral serve|console serve|load the page/i.test(text) && !/herons|wake |approve/i.test(text), `${where} is refused in plain words`, text.slice(0, 200));
+  holds(/link|feral serve|console serve|load the page|own address/i.test(text) && !/herons|wake |approve/i.test(text), `${where} is refused in plain words`, text.slice(0, 200));
   await is_harmless(page, where);
 }
 
@@ -185,9 +185,9 @@ async function tossed(context, page, server, other, name) {
   for (const path of ['/', '/asks/4']) {
     const answer = await page.goto(server.origin + path);
     const text = await page.evaluate(() => document.body.innerText);
-    holds(answer.status() === 200 || /link/i.test(text), `with cookies of another's ${path} works, or says what to do`, text.slice(0, 100));
+    holds(answer.status() === 200 || /link|sign in/i.test(text), `with cookies of another's ${path} works, or says what to do`, text.slice(0, 100));
   }
-  await page.goto(server.link);
+  await (server.enters ? server.enters(page) : page.goto(server.link));
   for (const path of ['/', '/asks/4']) {
     const again = await page.goto(server.origin + path);
     holds(again.status() === 200, `the link leads in again, to ${path} too`, again.status());

@@ -13,8 +13,8 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-ru
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'];
 
 /** A browser with a folder of its own that goes with it. */
-export function launch() {
-  return chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: FLAGS });
+export function launch(more = []) {
+  return chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: [...FLAGS, ...more] });
 }
 
 /** A page whose errors, violations and dialogs are gathered in `page.odd`. */
@@ -32,11 +32,11 @@ export async function open(context) {
   return page;
 }
 
-/** A context that came in by the link. */
+/** A context that came in by the link, or as the server has it. */
 export async function enter(browser, server, options = {}) {
   const context = await browser.newContext({ colorScheme: 'light', viewport: { width: 800, height: 900 }, ...options });
   const page = await open(context);
-  await page.goto(server.link);
+  await (server.enters ? server.enters(page) : page.goto(server.link));
   return { context, page };
 }
 

@@ -5,12 +5,13 @@ import { launch } from './browser.mjs';
 import { falls } from './falls.mjs';
 import { figures } from './figures.mjs';
 import { make } from './house.mjs';
+import { on_a_phone } from './phone.mjs';
 import { Server, end_all } from './server.mjs';
 import { talks } from './talk.mjs';
 import { end, holds, tried } from './told.mjs';
 import { walk } from './walk.mjs';
 
-const PARTS = ['walk', 'acts', 'attacks', 'figures', 'falls'];
+const PARTS = ['walk', 'acts', 'attacks', 'phone', 'figures', 'falls'];
 const words = process.argv.slice(2);
 const quick = words.includes('--quick');
 const wanted = words.filter((word) => !word.startsWith('--'));
@@ -48,6 +49,7 @@ try {
     await tried('talk', () => with_house((house, server) => talks(browser, house, server)));
   }
   if (is('attacks')) await tried('attacks', () => with_house((house, server) => attacks(browser, house, server)));
+  if (is('phone')) await tried('on a phone', () => on_a_phone(make('lived')));
   if (is('figures')) await tried('figures', async () => figures(browser, make('year'), quick));
   if (is('falls')) await tried('falls', () => falls(browser, make('lived')));
 } catch (error) {

@@ -23,7 +23,7 @@ const LEFT_FOLDERS: [&str; 8] = [
     ".self/workspace/rehearsal",
     ".self/workspace/draft.aside",
 ];
-const LEFT_FILES: [&str; 23] = [
+const LEFT_FILES: [&str; 25] = [
     ".self/heartbeat",
     ".self/typing",
     ".self/guardian.json",
@@ -41,6 +41,8 @@ const LEFT_FILES: [&str; 23] = [
     ".self/guardian/update.json",
     ".self/broker/tokens.json",
     ".self/broker/page.json",
+    ".self/broker/page/lock",
+    ".self/broker/page/standing.json",
     ".self/broker/asks.lock",
     ".self/broker/ledger.lock",
     ".self/broker/channels/lock",
@@ -52,6 +54,8 @@ const LEFT_FILES: [&str; 23] = [
 /// Tokens of MCP servers, and the homes of their programs: a browser keeps its logins there, a wallet its key.
 const SIGN_INS: &str = ".self/broker/sign-ins/";
 const HOMES: &str = ".self/broker/mcp/";
+/// Password, passkeys, sessions and certificate of the page beyond this machine.
+const PAGE: &str = ".self/broker/page/";
 /// State of the channels: who the owner is there, and so may say yes.
 const CHANNELS: &str = ".self/broker/channels/";
 pub const KNOWN_FILES: [&str; 2] = [".self/memory.jsonl", ".self/inbox.jsonl"];
@@ -81,7 +85,7 @@ pub fn part(path: &str) -> Part {
         || is_log;
     match path {
         _ if is_left => Part::Leave,
-        _ if [SIGN_INS, HOMES, CHANNELS, ".self/broker/oauth2-"]
+        _ if [SIGN_INS, HOMES, PAGE, CHANNELS, ".self/broker/oauth2-"]
             .iter()
             .any(|begin| path.starts_with(begin)) =>
         {

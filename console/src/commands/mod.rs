@@ -9,6 +9,7 @@ pub mod list;
 pub mod mcp;
 pub mod mistakes;
 pub mod options;
+pub mod page;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, ArgGroup, Parser, Subcommand, ValueHint};
@@ -52,6 +53,15 @@ pub enum Command {
     /// Prints the link that leads in, and serves until Ctrl-C; on this machine alone, for whoever has the link.
     #[command(after_help = "serve\nserve --port 8080\nserve --new-link")]
     Serve(options::Serve),
+
+    /// your page beyond this machine, for a phone: its password, passkeys, who is signed in
+    ///
+    /// It is open where owner.toml has `[page] listen`. docs/page.md tells of it.
+    #[command(after_help = "page password\npage sessions")]
+    Page {
+        #[command(subcommand)]
+        order: page::Page,
+    },
 
     /// a word to the creature; waits for its answer and prints it whole
     ///

@@ -3,6 +3,7 @@
 mod broker;
 mod finding;
 mod machine;
+mod page;
 
 use finding::{Finding, Grade};
 use house::sealed::Left;
@@ -36,6 +37,7 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
     findings.extend(unfollowed(house));
     findings.extend(broker::findings(house));
     findings.extend(machine::findings(house));
+    findings.extend(page::findings(house));
     findings.extend(servers());
     // Guardian, broker and creature each check their own part of the file.
     let of_owner = |finding: &Finding| finding.about == "owner.toml";

@@ -47,6 +47,7 @@ impl Sources {
         }
         self.asks(house, state);
         budget(house, warn_percent, state);
+        sign_ins(house, state);
         *state != before
     }
 
@@ -86,6 +87,23 @@ fn budget(house: &House, warn_percent: f64, state: &mut State) {
     if instance::broker_runs(house) {
         models(&page, state);
         servers(&page, state);
+    }
+}
+
+/// Takes in sign-ins that failed at the page beyond this machine; those from before the first look ever are not told.
+fn sign_ins(house: &House, state: &mut State) {
+    let told = standing::small(&house.page_guesses()).unwrap_or_default();
+    let (failed, at) = (field::<u64>(&told, "failed"), clock::stamp_of(field(&told, "failed_ms")));
+    let Some(before) = state.failed_sign_ins.replace(failed) else { return };
+    if failed > before {
+        let count = failed - before;
+        let own = match count {
+            1 => "a sign-in at your page failed".to_owned(),
+            more => format!("{more} sign-ins at your page failed"),
+        };
+        let from = brief(&flat(text(&told, "from")), WORD_CHARS);
+        let said = format!("{own}, the last from {from}; {}", typed("page sessions"));
+        add(state, notice(What::SignIn, &at, &format!("failed {failed}"), &said, own));
     }
 }
 

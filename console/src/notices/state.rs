@@ -31,13 +31,17 @@ pub enum What {
     ModelUp,
     ServerDown,
     ServerUp,
+    SignIn,
     Report,
 }
 
 impl What {
     /// Whether it may come again and again: within an hour of one that was told, others wait, and go as one.
     fn comes_in_rows(self) -> bool {
-        matches!(self, Self::Fall | Self::Death | Self::Settings | Self::ModelDown | Self::ServerDown)
+        matches!(
+            self,
+            Self::Fall | Self::Death | Self::Settings | Self::ModelDown | Self::ServerDown | Self::SignIn
+        )
     }
 }
 
@@ -67,6 +71,8 @@ pub struct State {
     pub low: BTreeSet<String>,
     pub down: BTreeSet<String>,
     pub servers_down: BTreeSet<String>,
+    /// Failed sign-ins at the page beyond this machine, as far as they were noted here.
+    pub failed_sign_ins: Option<u64>,
     /// Day of the last morning report, and when it was made.
     pub reported: Option<String>,
     pub reported_at: Option<String>,
@@ -111,7 +117,7 @@ impl State {
 
     /// Forgets how far the records were read: while nobody is told, nothing is gathered.
     pub fn forget(&mut self) {
-        (self.history, self.deaths) = (None, None);
+        (self.history, self.deaths, self.failed_sign_ins) = (None, None, None);
         self.waiting.clear();
     }
 

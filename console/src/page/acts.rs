@@ -10,7 +10,7 @@ use crate::window::typed::Order;
 use crate::{asks, rollback};
 use anyhow::{Result, bail};
 use axum::Extension;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, Request};
 use axum::middleware::Next;
 use axum::response::Response;
 use house::records::text;
@@ -32,17 +32,17 @@ fn back_to(fields: &Fields) -> Option<&'static str> {
 }
 
 /// Arguments of an act's handler.
-pub type Given = (State<Arc<Server>>, Extension<Fields>);
+pub type Given = (Extension<Arc<Server>>, Extension<Fields>);
 
 /// Lets an act through whose form has its token, which counts once; else says why not, with the owner's text.
 pub async fn once(
-    State(server): State<Arc<Server>>,
+    Extension(server): Extension<Arc<Server>>,
     Extension(fields): Extension<Fields>,
     request: Request,
     next: Next,
 ) -> Response {
-    let (link, path) = (server.link.token(), request.uri().path());
-    match server.tokens.take(path, &link, &fields.text("act"), house::clock::wall_ms()) {
+    let path = request.uri().path();
+    match server.tokens.take(path, &server.seal, &fields.text("act"), house::clock::wall_ms()) {
         Ok(()) => next.run(request).await,
         Err(stale) => refused(&server, path, &fields, &stale),
     }
@@ -105,7 +105,7 @@ async fn run(server: &Arc<Server>, order: Order, title: &str, here: &str) -> Res
     frame::short(status, title, here, &body)
 }
 
-pub async fn say((State(server), Extension(fields)): Given) -> Response {
+pub async fn say((Extension(server), Extension(fields)): Given) -> Response {
     let words = fields.text("words");
     let said = words.clone();
     let kept = beside(&server, move |server| {
@@ -118,7 +118,7 @@ pub async fn say((State(server), Extension(fields)): Given) -> Response {
     }
 }
 
-async fn answer((State(server), Extension(fields)): Given, id: String, approve: bool) -> Response {
+async fn answer((Extension(server), Extension(fields)): Given, id: String, approve: bool) -> Response {
     let (of, shown) = (id.clone(), fields.text("digest"));
     let kept = beside(&server, move |server| {
         let answerable = asks::answerable(&server.house, &of)?;
@@ -143,7 +143,7 @@ pub async fn no(given: Given, Path(id): Path<String>) -> Response {
 }
 
 /// Orders the guardian to go back to a rung, where what is committed is still what the changes were shown against.
-pub async fn back((State(server), Extension(fields)): Given, Path(rung): Path<String>) -> Response {
+pub async fn back((Extension(server), Extension(fields)): Given, Path(rung): Path<String>) -> Response {
     let (to, shown) = (rung.clone(), fields.text("head"));
     let is_same = beside(&server, move |server| {
         if text(&rollback::facts(&server.house, Some(&to))?, "head") != shown {
@@ -159,18 +159,10 @@ pub async fn back((State(server), Extension(fields)): Given, Path(rung): Path<St
     }
 }
 
-pub async fn pause((State(server), _): Given) -> Response {
+pub async fn pause((Extension(server), _): Given) -> Response {
     run(&server, Order::new(&["pause"]), "Pause", "/").await
 }
 
-pub async fn resume((State(server), _): Given) -> Response {
+pub async fn resume((Extension(server), _): Given) -> Response {
     run(&server, Order::new(&["resume"]), "Resume", "/").await
-}
-
-/// Makes the link anew; the browser that asked keeps access, all others lose it.
-pub async fn new_link((State(server), _): Given) -> Response {
-    match server.link.renew() {
-        Ok(token) => server.admitted(&token, see("/")),
-        Err(error) => failed("The link", "/", &error, &html! {}),
-    }
 }

@@ -5,6 +5,8 @@ use maud::{Markup, html};
 
 /// Largest form: a paper of the creature's, every letter of it written as three.
 pub const MOST_BYTES: usize = 1 << 20;
+/// The same of whoever was not let in yet.
+pub const STRANGERS_BYTES: usize = 16 << 10;
 const MOST_FIELDS: usize = 16;
 
 /// Fields of a posted form.

@@ -1,8 +1,8 @@
 //! Frame of every page: its head with the way to the others, the headers that keep it closed, refusals.
 
-use crate::page::Server;
 use crate::page::guard::Refusal;
 use crate::page::out::{self, Ended, Out, safe};
+use crate::page::{Server, app};
 use anyhow::Result;
 use axum::body::Body;
 use axum::extract::Query;
@@ -36,7 +36,7 @@ const HEADERS: [(header::HeaderName, &str); 8] = [
     (
         header::CONTENT_SECURITY_POLICY,
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
-         form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+         manifest-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     ),
     (header::X_FRAME_OPTIONS, "DENY"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -113,6 +113,7 @@ fn named(title: &str, waiting: Option<usize>) -> Markup {
         title { @if let Some(waiting) = waiting.filter(|waiting| *waiting > 0) { "(" (waiting) ") " } (title) " · Feral" }
         @if let Some(waiting) = waiting { link rel="icon" type="image/svg+xml" href={ "/favicon.svg?asks=" (waiting.min(10)) }; }
         link rel="stylesheet" href="/style.css";
+        (app::head())
     }
 }
 
@@ -203,14 +204,23 @@ pub fn short(status: StatusCode, title: &str, here: &str, body: &Markup) -> Resp
 
 /// A refusal: it leads nowhere and says nothing of the house.
 pub fn refuse(refusal: &Refusal) -> Response {
+    let told = html! { h1 { "Refused" } p { (refusal.why) } p { (refusal.what_to_do) } };
+    bare(refusal.status, "Refused", None, &told)
+}
+
+/// A page without a way to the others, which says nothing of the house.
+pub fn bare(status: StatusCode, title: &str, script: Option<&str>, body: &Markup) -> Response {
     let whole = html! {
         (DOCTYPE)
         html lang="en" {
-            head { (named("Refused", None)) }
-            body { main { h1 { "Refused" } p { (refusal.why) } p { (refusal.what_to_do) } } }
+            head {
+                (named(title, None))
+                @if let Some(script) = script { script src=(script) defer {} }
+            }
+            body { main { (body) } }
         }
     };
-    html_response(refusal.status, Body::from(whole.0))
+    html_response(status, Body::from(safe(&whole.0)))
 }
 
 /// The page between a link on another site and the first page: a redirect would still count as that site's.

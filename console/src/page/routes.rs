@@ -2,12 +2,12 @@
 
 use crate::page::frame::Weight::{self, Heavy, Light};
 use crate::page::out::Out;
-use crate::page::{Server, acts, frame, stream, views};
+use crate::page::{Server, acts, app, frame, stream, views};
 use anyhow::Result;
-use axum::Router;
-use axum::extract::{Query, State};
-use axum::middleware::from_fn_with_state;
+use axum::extract::Query;
+use axum::middleware::from_fn;
 use axum::routing::{MethodRouter, get, post};
+use axum::{Extension, Router};
 use http::StatusCode;
 use maud::html;
 use serde::de::DeserializeOwned;
@@ -17,9 +17,10 @@ const STYLE: &str = include_str!("style.css");
 const STREAM: &str = include_str!("stream.js");
 const LIFE: &str = include_str!("life.js");
 const TALK: &str = include_str!("talk.js");
-const SCRIPT: &str = "text/javascript; charset=utf-8";
+pub const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-pub fn all(server: &Arc<Server>) -> Router<Arc<Server>> {
+pub fn all(server: &Server) -> Router {
+    let [own_shown, own_done] = server.entrance.routes();
     let shown = Router::new()
         .route("/", shown("Now", "/", Light, views::now::write))
         .route("/talk", asked("Talk", "/talk", Light, views::talk::write))
@@ -47,10 +48,12 @@ pub fn all(server: &Arc<Server>) -> Router<Arc<Server>> {
         .route("/more", shown("More", "/more", Light, frame::more))
         .route("/favicon.svg", get(frame::icon))
         .route("/favicon.ico", get(|| async { StatusCode::NO_CONTENT }))
+        .merge(app::routes())
         .route("/style.css", get(|| async { frame::asset("text/css; charset=utf-8", STYLE) }))
         .route("/stream.js", get(|| async { frame::asset(SCRIPT, STREAM) }))
         .route("/life.js", get(|| async { frame::asset(SCRIPT, LIFE) }))
-        .route("/talk.js", get(|| async { frame::asset(SCRIPT, TALK) }));
+        .route("/talk.js", get(|| async { frame::asset(SCRIPT, TALK) }))
+        .merge(own_shown);
     let done = Router::new()
         .route("/say", post(acts::say))
         .route("/asks/{id}/yes", post(acts::yes))
@@ -59,8 +62,8 @@ pub fn all(server: &Arc<Server>) -> Router<Arc<Server>> {
         .route("/pause", post(acts::pause))
         .route("/resume", post(acts::resume))
         .route("/memory/paper/{*name}", post(views::memory::save))
-        .route("/link/new", post(acts::new_link))
-        .route_layer(from_fn_with_state(server.clone(), acts::once));
+        .merge(own_done)
+        .route_layer(from_fn(acts::once));
     shown.merge(done).fallback(nothing).method_not_allowed_fallback(not_so)
 }
 
@@ -70,8 +73,8 @@ fn shown(
     here: &'static str,
     weight: Weight,
     write: fn(&Server, &mut Out) -> Result<()>,
-) -> MethodRouter<Arc<Server>> {
-    get(move |State(server)| frame::page(server, title, here, weight, write))
+) -> MethodRouter {
+    get(move |Extension(server): Extension<Arc<Server>>| frame::page(server, title, here, weight, write))
 }
 
 /// A page by the fields of its query.
@@ -80,8 +83,8 @@ fn asked<Q: DeserializeOwned + Send + 'static>(
     here: &'static str,
     weight: Weight,
     write: fn(&Server, &Q, &mut Out) -> Result<()>,
-) -> MethodRouter<Arc<Server>> {
-    get(move |State(server), Query(asked): Query<Q>| {
+) -> MethodRouter {
+    get(move |Extension(server): Extension<Arc<Server>>, Query(asked): Query<Q>| {
         frame::page(server, title, here, weight, move |server, out| write(server, &asked, out))
     })
 }

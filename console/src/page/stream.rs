@@ -7,8 +7,8 @@ use crate::feed::shown::Verbosity;
 use crate::page::out::safe;
 use crate::page::{Server, frame, link, under_way, views, waiting};
 use crate::window::sources::{Changed, Sources};
+use axum::Extension;
 use axum::body::Body;
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
@@ -36,7 +36,7 @@ const MOST_EVENTS: usize = 256;
 const LOOKS_A_SIGN: u32 = 5;
 
 /// Begins to tell a browser; refused where too many follow already.
-pub async fn follow(State(server): State<Arc<Server>>) -> Response {
+pub async fn follow(Extension(server): Extension<Arc<Server>>) -> Response {
     let Ok(place) = server.streams.clone().try_acquire_owned() else {
         let told = "as many browsers follow as there may be";
         return (StatusCode::SERVICE_UNAVAILABLE, told).into_response();
@@ -65,7 +65,6 @@ struct Follower {
     gone: PipeReader,
     sources: Sources,
     state: Option<(u64, u64)>,
-    link: String,
     /// Last text of each event: the same is not sent twice.
     said: HashMap<&'static str, String>,
     /// The asks and answers as they were told last.
@@ -81,8 +80,8 @@ impl Follower {
         let (mut sources, _) = Sources::open(&server.house, None, Verbosity::Normal);
         // Rows that the page shows already.
         sources.to_end();
-        let (state, link) = (link::state(&server.house), server.link.token());
-        Self { server, to, gone, sources, state, link, said: HashMap::new(), asks: None, switch: None }
+        let state = link::state(&server.house);
+        Self { server, to, gone, sources, state, said: HashMap::new(), asks: None, switch: None }
     }
 
     fn run(mut self) {
@@ -140,8 +139,8 @@ impl Follower {
             };
             self.say("notice", told)?;
         }
-        if is_slow && self.server.link.token() != self.link {
-            self.say("notice", "The link was made anew: this page is out. Open the new link.")?;
+        if is_slow && !self.server.entrance.counts(&self.server.seal) {
+            self.say("notice", "This browser is out. Open the new link, or sign in anew.")?;
             return Err(Gone);
         }
         self.sources.look(is_slow);

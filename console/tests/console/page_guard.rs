@@ -216,7 +216,7 @@ fn every_answer_is_closed_to_others() {
         page.get("/stream.js"),
     ] {
         for line in [
-            "content-security-policy: default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+            "content-security-policy: default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
             "x-frame-options: DENY",
             "x-content-type-options: nosniff",
             "referrer-policy: no-referrer",

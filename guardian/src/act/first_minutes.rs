@@ -9,7 +9,7 @@ use crate::act::living::Living;
 use crate::act::publish::mistakes;
 use crate::decide::vocabulary::Phase;
 use house::terminal::{self, Screen, typed};
-use house::{House, broker_page, channels, files, makers};
+use house::{House, beyond, broker_page, channels, files, makers};
 
 /// Columns of the names before the texts.
 const NAMES: usize = 11;
@@ -134,10 +134,11 @@ pub fn show_facts(around: &mut Around, ladder: &Ladder, living: &Living, daemons
         ],
     };
     let broker = broker_page::lines(&around.house, Some(&daemons.broker_told(around)));
+    let page = beyond::line(&around.house, &around.settings.page).unwrap_or_default();
     let next = next_built(CONSOLE.program().is_file(), daemons.broker_is_to_come());
     let channels = channels::lines(&around.house, Some(&daemons.channels_told(around)));
-    let facts =
-        facts.into_iter().chain(broker).chain(channels).chain(steer).chain([("next", next.to_owned())]);
+    let facts = facts.into_iter().chain(broker).chain(channels).chain([("page", page)]).chain(steer);
+    let facts = facts.chain([("next", next.to_owned())]);
     show(&mut around.report.screen, facts);
     daemons.own.window.wanted = true;
 }

@@ -21,9 +21,8 @@ pub fn keep_settings(around: &mut Around, mistake: &str) {
 /// Limits apply from now on; walls and extra folders from the guardian's next start.
 pub fn take_over(around: &mut Around, daemons: &mut Daemons, living: &mut Living) {
     let Ok(settings) = settings::load(&around.house) else { return };
-    let former = &around.settings;
+    let former = around.settings.clone();
     let later = (settings.asked.choice, &settings.asked.more) != (former.asked.choice, &former.asked.more);
-    let notices_changed = former.notices != settings.notices;
     around.limits = settings.limits.clone();
     around.settings = Settings { asked: former.asked.clone(), ..settings };
     around.report.mistake.clear();
@@ -32,7 +31,7 @@ pub fn take_over(around: &mut Around, daemons: &mut Daemons, living: &mut Living
     let note = if later { ", walls and sandbox from the guardian's next start on" } else { "" };
     around.report.say(&format!("the owner's settings have changed and are taken over; the creature takes up its part as soon as it wakes{note}"));
     records::tell(&around.house, "settings_changed", json!({}));
-    daemons.settings_changed(around, notices_changed);
+    daemons.settings_changed(around, &former);
     around.is_news = true;
 }
 

@@ -47,6 +47,7 @@ mod network;
 mod obstacles;
 mod own_time;
 mod owners;
+mod phone_page;
 mod plain_user;
 mod planted;
 mod poison;

@@ -6,7 +6,7 @@ use crate::sources::{Source, dependencies, plain, root, sources};
 use std::path::Path;
 
 /// Our crates, and which of ours each may stand on: only downward. Tests may use `trials`, which nothing that runs does.
-const CRATES: [(&str, &str); 27] = [
+const CRATES: [(&str, &str); 28] = [
     ("workspace-hack", ""),
     ("async-hack", ""),
     // Of either workspace, and neither knows the other's.
@@ -21,6 +21,7 @@ const CRATES: [(&str, &str); 27] = [
     ("channels", "house redact processes console async-hack"),
     ("repo", "house"),
     ("console", "house redact processes repo async-hack"),
+    ("phone-page", "house console async-hack"),
     ("guardian", "house walls processes repo heart stand-in"),
     ("trials", "house walls processes repo"),
     // Of the workspace `hands/`: another agent may use it as it is.
@@ -65,7 +66,7 @@ const OTHERS: [&str; 2] = ["creature", "hands"];
 const FAITHFUL: &str = "creature/tests/faithful/mod.rs";
 
 /// Text of the creature's must not come to a terminal as it is: all that these print passes one door.
-const PRINTING: [&str; 8] = [
+const PRINTING: [&str; 9] = [
     "ground/src/",
     "guardian/src/",
     "heart/",
@@ -74,6 +75,7 @@ const PRINTING: [&str; 8] = [
     "repo/src/",
     "walls/src/",
     "console/src/",
+    "console/phone-page/src/",
 ];
 
 /// What must not stand in the source of whom, and what to do instead.

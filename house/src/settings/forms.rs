@@ -13,6 +13,10 @@ pub enum Form {
     Plain,
     /// An absolute path.
     Folder,
+    /// An address and a port to listen at.
+    Listening,
+    /// The name of one host.
+    HostName,
     /// As in `01:00`.
     TimeOfDay,
     /// A time zone of this machine.
@@ -63,6 +67,8 @@ pub fn check(form: Form, text: &str) -> Verdict {
     match form {
         Form::Free | Form::Plain => Ok(()),
         Form::Folder => wrong(!Path::new(text).is_absolute(), "must be an absolute path"),
+        Form::Listening => listening(text),
+        Form::HostName => host_name(text),
         Form::TimeOfDay => time_of_day(text),
         Form::Zone => zone(text),
         Form::Variable if text.is_empty() => Ok(()),
@@ -202,4 +208,23 @@ fn time_of_day(text: &str) -> Verdict {
         |text: &str, most: u8| text.len() == 2 && text.parse::<u8>().is_ok_and(|number| number <= most);
     let good = text.split_once(':').is_some_and(|(hour, minute)| part(hour, 23) && part(minute, 59));
     wrong(!good, "must be a time of day, like \"01:00\"")
+}
+
+fn listening(text: &str) -> Verdict {
+    let what = "must be an address and a port, like \"0.0.0.0:4433\" or \"[::]:4433\"";
+    wrong(text.parse::<std::net::SocketAddr>().is_err(), what)
+}
+
+/// Checks a name as browsers write it, or an address of four numbers.
+fn host_name(text: &str) -> Verdict {
+    let is_letter = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+    let is_part = |part: &str| {
+        (1..=63).contains(&part.len())
+            && part.chars().all(is_letter)
+            && !part.starts_with('-')
+            && !part.ends_with('-')
+    };
+    let what =
+        "must be a host's name alone, like \"house.example.org\": no https://, port, capitals or umlauts";
+    wrong(text.len() > 253 || !text.split('.').all(is_part), what)
 }

@@ -15,6 +15,7 @@ pub mod key;
 pub mod makers;
 pub mod mcp;
 pub mod notices;
+pub mod page;
 pub mod platforms;
 pub mod table;
 pub mod words;
@@ -33,6 +34,7 @@ use key::{Shape, section};
 use makers::OwnMaker;
 use mcp::Mcp;
 use notices::{Notices, Notify, Report, Show};
+use page::Page;
 use std::collections::BTreeMap;
 
 section! {
@@ -101,6 +103,8 @@ section! {
         notify: Notify = Notify::default(), Table(Notify::KEYS);
         /// how much of what happens is shown to you
         show: Show = Show::default(), Table(Show::KEYS);
+        /// your page beyond this machine, for a phone: over TLS and behind a sign-in
+        page: Page = Page::default(), Table(Page::KEYS);
         /// the morning report by itself
         report: Report = Report::default(), Table(Report::KEYS);
         /// what you add to the walls
@@ -219,6 +223,7 @@ fn contradictions(settings: &Settings) -> Vec<(Vec<&str>, String)> {
         ];
         found.extend(one_way(name, &ways).map(|(key, what)| (vec!["mcp", name, key], what)));
     }
+    found.extend(page::contradictions(&settings.page));
     found.extend(channels::contradictions(&settings.channels));
     if settings.search.provider == "searxng" && settings.search.base_url.is_empty() {
         let what = "is missing: searxng is a server of your own";

@@ -7,7 +7,8 @@ use crate::page::form::hidden;
 use crate::page::frame::{self, Weight, exact, time};
 use crate::page::out::{Out, missing};
 use anyhow::Result;
-use axum::extract::{Path, State};
+use axum::Extension;
+use axum::extract::Path;
 use axum::response::Response;
 use house::asks::{self, Ask};
 use house::bounds::brief;
@@ -123,7 +124,7 @@ fn outcome(ask: &Ask) -> &'static str {
     }
 }
 
-pub async fn one(State(server): State<Arc<Server>>, Path(id): Path<String>) -> Response {
+pub async fn one(Extension(server): Extension<Arc<Server>>, Path(id): Path<String>) -> Response {
     let title = format!("Ask {}", brief(&id, 64));
     frame::page(server, &title, "/asks", Weight::Light, move |server, out| whole(server, &id, out)).await
 }

@@ -8,7 +8,8 @@ use crate::page::frame::{self, Weight, exact};
 use crate::page::out::{Out, missing};
 use crate::plain;
 use anyhow::Result;
-use axum::extract::{Path, State};
+use axum::Extension;
+use axum::extract::Path;
 use axum::response::Response;
 use house::bounds::short;
 use house::records::text;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 /// Lines that leave at once.
 const LINES_A_PIECE: usize = 200;
 
-pub async fn page(State(server): State<Arc<Server>>, Path(name): Path<String>) -> Response {
+pub async fn page(Extension(server): Extension<Arc<Server>>, Path(name): Path<String>) -> Response {
     let is_name = (4..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     let title = if is_name { format!("Commit {}", short(&name)) } else { "No commit".to_owned() };
     frame::page(server, &title, "/edits", Weight::Light, move |server, out| {

@@ -4,7 +4,8 @@ use crate::life::export::{self, Form};
 use crate::life::picture::days;
 use crate::life::{Part, Span, trace};
 use crate::page::{Server, frame, out};
-use axum::extract::{Path, Query, State};
+use axum::Extension;
+use axum::extract::{Path, Query};
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, header};
 use maud::html;
@@ -27,7 +28,7 @@ fn form(ending: &str) -> Option<(&'static str, Form)> {
 }
 
 /// `/export/life/7.json`.
-pub async fn life(State(server): State<Arc<Server>>, Path(file): Path<String>) -> Response {
+pub async fn life(Extension(server): Extension<Arc<Server>>, Path(file): Path<String>) -> Response {
     let asked = file.split_once('.').and_then(|(life, ending)| Some((life.parse().ok()?, form(ending)?)));
     match asked {
         Some((life, form)) => write(server, Part::Life(life), &format!("life-{file}"), form).await,
@@ -37,7 +38,7 @@ pub async fn life(State(server): State<Arc<Server>>, Path(file): Path<String>) -
 
 /// `/export/span.json?from=MS&to=MS`; without times all of it.
 pub async fn span(
-    State(server): State<Arc<Server>>,
+    Extension(server): Extension<Arc<Server>>,
     Path(file): Path<String>,
     Query(asked): Query<Asked>,
 ) -> Response {
@@ -53,7 +54,7 @@ pub async fn span(
 }
 
 /// `/export/days.svg`: the calendar as one picture, with no word of the creature's or the owner's.
-pub async fn days(State(server): State<Arc<Server>>) -> Response {
+pub async fn days(Extension(server): Extension<Arc<Server>>) -> Response {
     let drawn = tokio::task::spawn_blocking(move || {
         server.past.look();
         server.past.with(|life| days::svg(&days::days(life, &server.place), &server.place, true))

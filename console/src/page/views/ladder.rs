@@ -8,7 +8,8 @@ use crate::page::frame::{self, Weight};
 use crate::page::out::{Out, missing};
 use crate::rollback;
 use anyhow::Result;
-use axum::extract::{Path, State};
+use axum::Extension;
+use axum::extract::Path;
 use axum::response::Response;
 use house::bounds::short;
 use house::records::text;
@@ -16,7 +17,7 @@ use maud::html;
 use serde_json::Value;
 use std::sync::Arc;
 
-pub async fn one(State(server): State<Arc<Server>>, Path(rung): Path<String>) -> Response {
+pub async fn one(Extension(server): Extension<Arc<Server>>, Path(rung): Path<String>) -> Response {
     let is_name = (1..=64).contains(&rung.len()) && rung.bytes().all(|byte| byte.is_ascii_hexdigit());
     let title =
         if is_name { format!("Back to version {}", short(&rung)) } else { "No such version".to_owned() };

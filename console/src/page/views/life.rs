@@ -6,7 +6,8 @@ use crate::life::{DAY_MS, HOUR_MS, Looked, Span};
 use crate::page::out::{Out, safe};
 use crate::page::{Server, frame};
 use anyhow::Result;
-use axum::extract::{Query, State};
+use axum::Extension;
+use axum::extract::Query;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use maud::{Markup, html};
@@ -143,7 +144,7 @@ fn things(table: &Table) -> Markup {
 }
 
 /// The picture alone, for a browser that drags it.
-pub async fn picture(State(server): State<Arc<Server>>, Query(asked): Query<Asked>) -> Response {
+pub async fn picture(Extension(server): Extension<Arc<Server>>, Query(asked): Query<Asked>) -> Response {
     let drawn = tokio::task::spawn_blocking(move || {
         server.past.look();
         server.past.with(|life| {

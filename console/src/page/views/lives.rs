@@ -6,7 +6,8 @@ use crate::page::frame::{self, Weight, exact, time};
 use crate::page::out::{Out, missing};
 use crate::{diff, history, plain};
 use anyhow::Result;
-use axum::extract::{Path, State};
+use axum::Extension;
+use axum::extract::Path;
 use axum::response::Response;
 use house::bounds::short;
 use house::files;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 const MOST_EVENTS: usize = 200;
 const LOG_BYTES: u64 = 64 << 10;
 
-pub async fn page(State(server): State<Arc<Server>>, Path(life): Path<u64>) -> Response {
+pub async fn page(Extension(server): Extension<Arc<Server>>, Path(life): Path<u64>) -> Response {
     let title = format!("Life {life}");
     frame::page(server, &title, "/life", Weight::Light, move |server, out| write(server, life, out)).await
 }

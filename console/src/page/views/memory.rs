@@ -11,7 +11,7 @@ use crate::page::frame::{self, Weight};
 use crate::page::out::{Out, missing};
 use anyhow::{Result, anyhow};
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::response::Response;
 use house::files;
 use maud::{Markup, html};
@@ -67,7 +67,7 @@ fn correction(name: &str) -> Markup {
     html! { p { "Only it writes this. " a.button href={ "/talk?" (query(&[("words", &words)])) "#words" } { "Say what is wrong with it" } } }
 }
 
-pub async fn snapshot(State(server): State<Arc<Server>>, Path(name): Path<String>) -> Response {
+pub async fn snapshot(Extension(server): Extension<Arc<Server>>, Path(name): Path<String>) -> Response {
     let title = format!("Snapshot {}", house::bounds::brief(&name, 80));
     frame::page(server, &title, "/memory", Weight::Light, move |server, out| {
         let at = server.house.snapshots().join(&name);
@@ -81,7 +81,7 @@ pub async fn snapshot(State(server): State<Arc<Server>>, Path(name): Path<String
     .await
 }
 
-pub async fn paper(State(server): State<Arc<Server>>, Path(name): Path<String>) -> Response {
+pub async fn paper(Extension(server): Extension<Arc<Server>>, Path(name): Path<String>) -> Response {
     let title = house::bounds::brief(&name, 120);
     frame::page(server, &title, "/memory", Weight::Light, move |server, out| {
         let paper = papers::read(&server.house, &name)?.ok_or_else(|| missing("There is no such paper."))?;
@@ -112,7 +112,7 @@ fn form(server: &Server, name: &str, text: &str, hash: &str) -> Markup {
 }
 
 /// Saves a paper; leaves it as it is where it was changed meanwhile, and shows both texts.
-pub async fn save((State(server), Extension(fields)): Given, Path(name): Path<String>) -> Response {
+pub async fn save((Extension(server), Extension(fields)): Given, Path(name): Path<String>) -> Response {
     let (paper, text) = (name.clone(), fields.text("text"));
     let written = acts::beside(&server, move |server| {
         papers::write(&server.house, &paper, &fields.text("hash"), &fields.text("text"))

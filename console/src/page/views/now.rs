@@ -42,13 +42,7 @@ pub fn write(server: &Server, out: &mut Out) -> Result<()> {
     out.raw("</div><div class=\"right\">")?;
     out.html(&last(&wakes::read(&server.house)))?;
     out.raw("</div></div>")?;
-    out.html(&html! {
-        details {
-            summary { "The link to this page" }
-            p { "Whoever has it can do what you can do here. A new one shuts out every browser but this." }
-            (button(server, "/link/new", "Make a new link", &[]))
-        }
-    })
+    out.html(&server.entrance.told(server))
 }
 
 /// Effect of the switch: pauses or resumes, or none where nothing can be paused.

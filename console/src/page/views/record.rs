@@ -5,7 +5,8 @@ use crate::page::Server;
 use crate::page::frame::{self, Weight};
 use crate::page::out::{Out, missing};
 use anyhow::{Result, bail};
-use axum::extract::{Path, State};
+use axum::Extension;
+use axum::extract::Path;
 use axum::response::Response;
 use house::House;
 use house::lines::{Lines, Next};
@@ -20,7 +21,10 @@ use std::sync::Arc;
 /// Files whose lines are shown, each by its name and with its parts that were moved aside.
 const FILES: [&str; 5] = ["memory", "ledger", "history", "deaths", "asks"];
 
-pub async fn page(State(server): State<Arc<Server>>, Path((file, at)): Path<(String, u64)>) -> Response {
+pub async fn page(
+    Extension(server): Extension<Arc<Server>>,
+    Path((file, at)): Path<(String, u64)>,
+) -> Response {
     let write = move |server: &Server, out: &mut Out| write(server, &file, at, out);
     frame::page(server, "A record", "/search", Weight::Light, write).await
 }

@@ -12,7 +12,8 @@ use crate::plain;
 use crate::report::gather;
 use crate::why::{self, found, found::Found};
 use anyhow::Result;
-use axum::extract::{Path, State};
+use axum::Extension;
+use axum::extract::Path;
 use axum::response::Response;
 use house::bounds::brief;
 use house::moments;
@@ -30,7 +31,7 @@ const MOST_ENTRIES: usize = 1_000;
 const RESULT_CHARS: usize = 20_000;
 const PUT_CHARS: usize = 1 << 20;
 
-pub async fn page(State(server): State<Arc<Server>>, Path(number): Path<u64>) -> Response {
+pub async fn page(Extension(server): Extension<Arc<Server>>, Path(number): Path<u64>) -> Response {
     let title = format!("Thought {number}");
     frame::page(server, &title, "/life", Weight::Heavy, move |server, out| write(server, number, out)).await
 }

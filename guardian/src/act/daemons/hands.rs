@@ -1,18 +1,22 @@
-//! Hands of ours that `owner.toml` names: built like the daemons' programs, started by the broker, which is told how far they are.
+//! Programs that `owner.toml` names, hands of ours among them: built like the daemons'; the broker is told how far its hands are.
 
 use crate::act::around::Around;
-use crate::act::daemons::jobs::{CHANNELS, HANDS, Package};
+use crate::act::daemons::jobs::{CHANNELS, HANDS, PHONE_PAGE, Package};
 use crate::act::daemons::keep::Daemons;
 use serde_json::{Map, Value};
 
 impl Daemons {
-    /// Brings up to date what only some owners name, hands and channels: when the daemons are called, and after each change
-    /// of settings.
+    /// Brings up to date what only some owners name, hands, channels and the page beyond this machine: when the daemons are
+    /// called, and after each change of settings.
     pub fn want_named(&mut self, around: &Around) {
-        let is_made_here = self.made.is_some();
-        let hands = HANDS.into_iter().filter(|hand| around.settings.hands.contains(hand.name));
-        let channels = around.settings.has_channels.then_some(&CHANNELS);
-        for package in channels.into_iter().chain(hands).filter(|_| is_made_here) {
+        if self.made.is_none() {
+            return;
+        }
+        let settings = &around.settings;
+        let hands = HANDS.into_iter().filter(|hand| settings.hands.contains(hand.name));
+        let channels = settings.has_channels.then_some(&CHANNELS);
+        let page = settings.page.listen.is_some().then_some(&PHONE_PAGE);
+        for package in channels.into_iter().chain(page).chain(hands) {
             if !self.is_due(package) {
                 self.to_build.push(package);
             }

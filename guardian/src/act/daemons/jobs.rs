@@ -34,6 +34,13 @@ pub const BROKER: Package = Package {
     log: House::broker_build_log,
     without: "The creature lives without a model, services and web",
 };
+/// Built where `owner.toml` opens the page beyond this machine.
+pub const PHONE_PAGE: Package = Package {
+    name: house::beyond::PROGRAM,
+    is_hand: false,
+    log: House::phone_page_build_log,
+    without: "Your page is not open beyond this machine",
+};
 /// In the order in which they are built: the console is soon built, and shows what happens while the broker is.
 pub const PACKAGES: [&Package; 2] = [&CONSOLE, &BROKER];
 /// Built where `owner.toml` names a channel.

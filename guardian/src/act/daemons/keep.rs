@@ -7,11 +7,14 @@ use crate::act::daemons::broker::{Broker, checked};
 use crate::act::daemons::channels::Channels;
 use crate::act::daemons::jobs::{BROKER, Job, PACKAGES, Package, Task};
 use crate::act::daemons::notices::Notices;
-use crate::act::daemons::table::{DAEMONS, Own, Row, THE_BROKER, THE_CHANNELS, THE_NOTICES, THE_WINDOW};
+use crate::act::daemons::table::{
+    DAEMONS, Own, Row, THE_BROKER, THE_CHANNELS, THE_NOTICES, THE_PAGE, THE_WINDOW,
+};
 use crate::act::daemons::window::Window;
 use crate::decide::revival::{Act, Event, Presence, Revival};
 use crate::decide::vocabulary::Phase;
 use crate::limits::Limits;
+use crate::settings::Settings;
 use anyhow::Result;
 use house::clock::Millis;
 use house::{House, files};
@@ -134,16 +137,21 @@ impl Daemons {
     }
 
     /// Takes changed settings to who is configured by them.
-    pub fn settings_changed(&mut self, around: &mut Around, notices_changed: bool) {
+    pub fn settings_changed(&mut self, around: &mut Around, former: &Settings) {
         self.want_named(around);
         self.step(THE_BROKER, Event::Reload, around);
-        if notices_changed {
-            let wanted = around.settings.notices.wanted();
-            self.step(THE_NOTICES, if wanted { Event::Reload } else { Event::Dropped }, around);
+        let now = &around.settings;
+        let configured = [
+            (THE_NOTICES, now.notices != former.notices, now.notices.wanted()),
+            (THE_PAGE, now.page != former.page, now.page.listen.is_some()),
+            // Whatever changed: their secrets may have, and their connections end with the broker's.
+            (THE_CHANNELS, true, now.has_channels),
+        ];
+        for (at, is_changed, is_wanted) in configured {
+            if is_changed {
+                self.step(at, if is_wanted { Event::Reload } else { Event::Dropped }, around);
+            }
         }
-        // Whatever changed: their secrets may have, and their connections end with the broker's.
-        let event = if around.settings.has_channels { Event::Reload } else { Event::Dropped };
-        self.step(THE_CHANNELS, event, around);
     }
 
     pub(super) fn step(&mut self, at: usize, event: Event, around: &mut Around) {

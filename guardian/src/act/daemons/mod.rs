@@ -7,6 +7,7 @@ pub mod hands;
 pub mod jobs;
 pub mod keep;
 pub mod notices;
+pub mod phone_page;
 pub mod small;
 pub mod table;
 pub mod window;

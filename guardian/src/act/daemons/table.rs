@@ -5,10 +5,10 @@
 use crate::act::around::Around;
 use crate::act::daemons::broker::Broker;
 use crate::act::daemons::channels::Channels;
-use crate::act::daemons::jobs::{BROKER, CHANNELS, CONSOLE, Package};
+use crate::act::daemons::jobs::{BROKER, CHANNELS, CONSOLE, PHONE_PAGE, Package};
 use crate::act::daemons::notices::Notices;
-use crate::act::daemons::small;
 use crate::act::daemons::window::Window;
+use crate::act::daemons::{phone_page, small};
 use crate::decide::revival::Pace;
 use crate::limits::Limits;
 use anyhow::Result;
@@ -47,8 +47,9 @@ pub const THE_BROKER: usize = 0;
 pub const THE_WINDOW: usize = 1;
 pub const THE_NOTICES: usize = 2;
 pub const THE_CHANNELS: usize = 3;
+pub const THE_PAGE: usize = 4;
 
-pub static DAEMONS: [Row; 5] = [
+pub static DAEMONS: [Row; 6] = [
     Row {
         name: "broker",
         package: Some(&BROKER),
@@ -91,6 +92,19 @@ pub static DAEMONS: [Row; 5] = [
         is_silent: |_| false,
         ended: |own, around, status, asked| {
             own.channels.ended(&mut own.broker, around, status, asked);
+            false
+        },
+        pace: |_| Pace { shortest_ms: 1_000, longest_ms: 60_000, ..Pace::USUAL },
+    },
+    Row {
+        name: "page beyond this machine",
+        package: Some(&PHONE_PAGE),
+        is_swapped: true,
+        is_wanted: |_, around| around.settings.page.listen.is_some(),
+        start: |_, around| phone_page::start(around),
+        is_silent: |_| false,
+        ended: |_, around, status, asked| {
+            phone_page::ended(around, status, asked);
             false
         },
         pace: |_| Pace { shortest_ms: 1_000, longest_ms: 60_000, ..Pace::USUAL },
