@@ -15,7 +15,7 @@ use crate::channel::{
 use crate::door::Door;
 use crate::platforms::calls::{at, body, harmless, put};
 use async_trait::async_trait;
-use gateway::{Cursor, Gateway, Told};
+use gateway::{Gateway, Told};
 use house::clock;
 use link::Plan;
 use reqwest::Method;
@@ -122,13 +122,13 @@ impl Discord {
     /// Reads a file where its message says by now that it lies: addresses of files expire (Reference, Signed Attachment CDN
     /// URLs).
     async fn again(&self, place: &Value) -> Result<String, Trouble> {
-        let text = |key: &str| at(&place, &format!("/{key}")).as_str().unwrap_or_default();
+        let text = |key: &str| at(place, &format!("/{key}")).as_str().unwrap_or_default();
         let (channel, message) = (text("channel"), text("message"));
         let path = format!("/channels/{channel}/messages/{message}");
         let told = self.rest.get("/channels/messages/one", channel, &path).await?;
         let files = at(&told, "/attachments").as_array().map_or(&[][..], Vec::as_slice);
-        let file = files.iter().find(|file| at(&file, "/id") == at(&place, "/id"));
-        let url = file.and_then(|file| at(&file, "/url").as_str());
+        let file = files.iter().find(|file| at(file, "/id") == at(place, "/id"));
+        let url = file.and_then(|file| at(file, "/url").as_str());
         url.map(str::to_owned).ok_or_else(|| Trouble::Refused("that file is gone from Discord".to_owned()))
     }
 }
@@ -150,9 +150,7 @@ impl Channel for Discord {
         let me = self.rest.get("/users/@me", "", "/users/@me").await?;
         let (id, name) =
             (at(&me, "/id").as_str().unwrap_or_default(), at(&me, "/username").as_str().unwrap_or_default());
-        let cursor = after
-            .and_then(|after| serde_json::from_value(after.clone()).ok())
-            .unwrap_or_else(Cursor::default);
+        let cursor = after.and_then(|after| serde_json::from_value(after.clone()).ok()).unwrap_or_default();
         inward.told = Some(self.gateway.clone().start(id.to_owned(), cursor).await?);
         Ok(Known { id: id.to_owned(), name: format!("@{name}") })
     }

@@ -174,7 +174,7 @@ impl Slack {
             next = further;
         }
         let heard =
-            said.iter().filter(|said| at(&said, "/ts").as_str().is_some_and(|ts| ts > place.last.as_str()));
+            said.iter().filter(|said| at(said, "/ts").as_str().is_some_and(|ts| ts > place.last.as_str()));
         let heard = heard.filter_map(|said| events::message(said, me, place.chat.clone()));
         let is_ours = |heard: &Heard| {
             place.chat.is_private || matches!(&heard.what, What::Word(word) if word.is_addressed)
@@ -283,7 +283,7 @@ impl Channel for Slack {
     }
 
     async fn acknowledge(&self, upto: &Value) -> Result<(), Trouble> {
-        let upto = at(&upto, "/number").as_u64().unwrap_or(0);
+        let upto = at(upto, "/number").as_u64().unwrap_or(0);
         let mut outstanding = self.outstanding.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some((number, ..)) = outstanding.envelopes.front()
             && *number <= upto

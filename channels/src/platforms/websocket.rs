@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::protocol::frame::CloseFrame;
-use tokio_tungstenite::tungstenite::{Error, Message};
 
 /// Longest wait for TLS and the handshake, and for a frame to leave.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -95,7 +95,7 @@ impl Socket {
     async fn give(&mut self, message: Message) -> Result<(), ()> {
         match timeout(PATIENCE, self.0.send(message)).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(Error::ConnectionClosed | _)) | Err(_) => Err(()),
+            Ok(Err(_)) | Err(_) => Err(()),
         }
     }
 

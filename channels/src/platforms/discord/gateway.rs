@@ -187,9 +187,9 @@ impl Gateway {
     async fn address(&self) -> Result<String, Trouble> {
         let told = self.rest.get("/gateway/bot", "", "/gateway/bot").await?;
         let limit = at(&told, "/session_start_limit");
-        if at(&limit, "/remaining").as_u64().is_some_and(|remaining| remaining <= STARTS_LEFT) {
+        if at(limit, "/remaining").as_u64().is_some_and(|remaining| remaining <= STARTS_LEFT) {
             return Err(Trouble::Slower(Duration::from_millis(
-                at(&limit, "/reset_after").as_u64().unwrap_or(60_000),
+                at(limit, "/reset_after").as_u64().unwrap_or(60_000),
             )));
         }
         at(&told, "/url")
@@ -261,7 +261,7 @@ impl Gateway {
     /// Receiving and Responding, Interaction Callback Type 6: says within three seconds that the press was heard, which shows
     /// nothing; the answer follows.
     fn defer(&self, what: &Value) {
-        let text = |key: &str| at(&what, &format!("/{key}")).as_str().unwrap_or_default().to_owned();
+        let text = |key: &str| at(what, &format!("/{key}")).as_str().unwrap_or_default().to_owned();
         let (rest, id, token) = (self.rest.clone(), text("id"), text("token"));
         tokio::spawn(async move {
             let path = format!("/interactions/{id}/{token}/callback");
@@ -273,5 +273,5 @@ impl Gateway {
 }
 
 fn id_of(message: &Value) -> u64 {
-    at(&message, "/id").as_str().and_then(|id| id.parse().ok()).unwrap_or(0)
+    at(message, "/id").as_str().and_then(|id| id.parse().ok()).unwrap_or(0)
 }

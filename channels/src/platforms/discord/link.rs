@@ -109,10 +109,11 @@ impl Link {
     }
 
     async fn open(plan: &Plan, url: &str) -> Result<Self, Ended> {
-        let mut at = reqwest::Url::parse(url)
+        let mut address = reqwest::Url::parse(url)
             .map_err(|_| Ended::Anew(format!("no address of a gateway: {url:.100}")))?;
-        at.set_query(Some("v=10&encoding=json"));
-        let socket = Socket::open(&plan.door, at.as_str(), plan.is_plain).await.map_err(Ended::Trouble)?;
+        address.set_query(Some("v=10&encoding=json"));
+        let socket =
+            Socket::open(&plan.door, address.as_str(), plan.is_plain).await.map_err(Ended::Trouble)?;
         let next_beat = Instant::now() + PATIENCE;
         let mut link =
             Self { socket, every: PATIENCE, next_beat, is_acked: true, is_broken: false, seq: None };

@@ -183,8 +183,8 @@ fn number(headers: &HeaderMap, name: &str) -> Option<f64> {
 
 /// Opcodes and Status Codes, JSON Error Codes: what the owner can do about each that a talk may meet.
 fn refused(status: StatusCode, told: &Value, variable: &str) -> Trouble {
-    let code = at(&told, "/code").as_u64().unwrap_or(0);
-    let theirs = said(at(&told, "/message").as_str().unwrap_or_default());
+    let code = at(told, "/code").as_u64().unwrap_or(0);
+    let theirs = said(at(told, "/message").as_str().unwrap_or_default());
     let advice = match code {
         40_001 => {
             return Trouble::Revoked(format!(
@@ -212,8 +212,8 @@ fn refused(status: StatusCode, told: &Value, variable: &str) -> Trouble {
         50_278 => "you share no server with the bot: invite it to one that you are in",
         _ => "",
     };
-    let whole = if at(&told, "/errors").is_object() {
-        format!("{theirs} {}", said(at(&told, "/errors").to_string()))
+    let whole = if at(told, "/errors").is_object() {
+        format!("{theirs} {}", said(&at(told, "/errors").to_string()))
     } else {
         theirs
     };

@@ -21,10 +21,13 @@ pub async fn send(web: &Web, message: &Message) -> Result<Sent, Trouble> {
     }
     upload(web, message, file, "").await?;
     // The file stands there by now: both again would show it twice.
-    post(web, message).await.map_err(|trouble| match trouble {
-        Trouble::Away(why) => Trouble::Doubtful(why),
-        Trouble::Slower(_) => Trouble::Doubtful("Slack took the file, and not yet its text".to_owned()),
-        other => other,
+    post(web, message).await.map_err(|trouble| {
+        let is_half = matches!(trouble, Trouble::Away(_) | Trouble::Slower(_));
+        if is_half {
+            Trouble::Doubtful("Slack took the file, and not yet its text".to_owned())
+        } else {
+            trouble
+        }
     })
 }
 
@@ -65,8 +68,8 @@ async fn found(web: &Web, message: &Message, thread: Option<&str>) -> Option<Sen
         }
         let Ok(told) = web.ask(method, &what).await else { continue };
         let said = at(&told, "/messages").as_array().map_or(&[][..], Vec::as_slice);
-        let ours = said.iter().find(|said| at(&said, "/blocks/0/block_id") == message.key.as_str());
-        if let Some(ts) = ours.and_then(|said| at(&said, "/ts").as_str()) {
+        let ours = said.iter().find(|said| at(said, "/blocks/0/block_id") == message.key.as_str());
+        if let Some(ts) = ours.and_then(|said| at(said, "/ts").as_str()) {
             return Some(Sent { message: ts.to_owned() });
         }
     }
@@ -103,7 +106,7 @@ fn blocks(message: &Message, key: Option<&str>) -> Value {
     let mut section =
         json!({"type": "section", "expand": true, "text": {"type": kind, "text": message.text}});
     if let Some(key) = key {
-        put(&mut section, "block_id", key.into());
+        put(&mut section, "block_id", key);
     }
     let mut blocks = vec![section];
     if !message.buttons.is_empty() {

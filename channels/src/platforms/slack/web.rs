@@ -82,7 +82,7 @@ impl Web {
             return Err(refused(method, &told, token));
         }
         if let Some(scopes) = header(SCOPES) {
-            put(&mut told, "scopes", scopes.into());
+            put(&mut told, "scopes", scopes);
         }
         Ok(told)
     }
@@ -131,13 +131,13 @@ async fn done(request: RequestBuilder) -> Result<(), Trouble> {
 
 /// The errors of the methods' own pages ("Errors"), and what the owner can do about each.
 fn refused(method: &str, told: &Value, token: &Token) -> Trouble {
-    let error = at(&told, "/error").as_str().unwrap_or("no error named");
+    let error = at(told, "/error").as_str().unwrap_or("no error named");
     let variable = &token.variable;
-    let at = "at api.slack.com/apps open your app";
+    let there = "at api.slack.com/apps open your app";
     let advice = match error {
         "invalid_auth" | "not_authed" | "token_revoked" | "token_expired" | "account_inactive" => {
             return Trouble::Revoked(format!(
-                "Slack does not take the token in {variable} ({error}): {at}, install it again, and write the token to .env as \
+                "Slack does not take the token in {variable} ({error}): {there}, install it again, and write the token to .env as \
                  {variable}=TOKEN"
             ));
         }
@@ -148,14 +148,14 @@ fn refused(method: &str, told: &Value, token: &Token) -> Trouble {
             ));
         }
         "missing_scope" => {
-            let scope = said(at(&told, "/needed").as_str().unwrap_or("unnamed"));
+            let scope = said(at(told, "/needed").as_str().unwrap_or("unnamed"));
             let where_to = if scope == "connections:write" {
                 "Basic Information, App-Level Tokens"
             } else {
                 "OAuth & Permissions"
             };
             let why = format!(
-                "Slack: the app lacks the scope {scope} for {method}: {at}, {where_to}, add it, and install again"
+                "Slack: the app lacks the scope {scope} for {method}: {there}, {where_to}, add it, and install again"
             );
             return if method.starts_with("chat.") || method == "apps.connections.open" {
                 Trouble::Revoked(why)
