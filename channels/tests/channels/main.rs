@@ -10,6 +10,7 @@
 
 mod discord;
 mod discord_sends;
+mod door;
 mod faithful;
 mod form;
 mod home;

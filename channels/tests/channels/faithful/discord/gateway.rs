@@ -196,7 +196,7 @@ async fn flush(line: &mut Line, state: &Mutex<State>) -> Option<u16> {
             let session = line.session.as_ref().and_then(|id| state.sessions.get(id));
             session.and_then(|session| session.events.get(line.sent).cloned())
         };
-        let Some(event) = next else { return None };
+        let event = next?;
         line.sent += 1;
         say(line, event).await;
     }
