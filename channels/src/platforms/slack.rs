@@ -41,7 +41,7 @@ const PAGE: &str = "200";
 const PAGES: usize = 100;
 /// Connections in a row that were not alone: those of ours that broke are counted by Slack for a while.
 const CROWDED: u32 = 3;
-/// What nothing works without.
+/// Scopes that nothing works without.
 const NEEDED: [&str; 2] = ["chat:write", "im:history"];
 
 pub struct Slack {
@@ -57,7 +57,7 @@ pub struct Slack {
 struct Inward {
     told: Option<mpsc::Receiver<Told>>,
     ended: Option<Trouble>,
-    /// What was missed, not yet received.
+    /// Words that were missed, not yet received.
     missed: VecDeque<Heard>,
     cursor: Cursor,
     crowded: u32,

@@ -1,4 +1,4 @@
-//! A form with a file, as RFC 7578 has it: reqwest's own would have the whole house compile it once more. Pure.
+//! A form with a file, as RFC 7578 has it: reqwest's own would have the whole house compile it once more.
 
 use bytes::Bytes;
 

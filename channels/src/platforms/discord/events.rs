@@ -1,4 +1,4 @@
-//! What a dispatch of Discord's gateway says, as something that happened in a chat; pure.
+//! Reads a dispatch of Discord's gateway as something that happened in a chat; pure.
 
 use crate::channel::{Attached, Chat, Heard, Person, Press, What, Word};
 use crate::platforms::calls::at;

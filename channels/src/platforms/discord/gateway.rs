@@ -35,7 +35,7 @@ pub struct Place {
     pub chat: Chat,
     /// The last message of it.
     pub last: String,
-    /// Who talks there besides the bot, in a chat of two.
+    /// The other who talks there, in a chat of two.
     pub person: String,
 }
 

@@ -47,7 +47,7 @@ pub enum Ended {
     Trouble(Trouble),
 }
 
-/// What a connection is made with.
+/// Everything that a connection is made with.
 pub struct Plan {
     pub door: Door,
     pub token: String,

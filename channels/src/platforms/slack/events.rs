@@ -1,4 +1,4 @@
-//! What an envelope of Slack's says, as something that happened in a chat; pure.
+//! Reads an envelope of Slack's as something that happened in a chat; pure.
 
 use super::text::plain;
 use crate::channel::{Attached, Chat, Heard, Person, Press, What, Word};
@@ -24,7 +24,7 @@ fn is_direct(channel: &str) -> bool {
     channel.starts_with('D')
 }
 
-/// Who this app is in the workspace.
+/// The app's own account in the workspace.
 #[derive(Clone, Debug, Default)]
 pub struct Me {
     pub user: String,
@@ -115,7 +115,7 @@ pub fn message(said: &Value, me: &Me, chat: Chat) -> Option<Heard> {
     Some(Heard { id, at_ms: ts_ms(ts), chat, from, what: What::Word(word) })
 }
 
-/// Who said it; `None` for the app itself.
+/// Returns the one who said it; `None` for the app itself.
 fn person(said: &Value, me: &Me) -> Option<Person> {
     let (user, bot) = (text(at(said, "/user")), text(at(said, "/bot_id")));
     if user == me.user || (!bot.is_empty() && bot == me.bot) {

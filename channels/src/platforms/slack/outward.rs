@@ -1,4 +1,4 @@
-//! What is said on Slack: messages of blocks, files, and a look for one whose answer never came.
+//! Messages out to Slack: blocks, files, and a look for one whose answer never came.
 
 use super::text::escaped;
 use super::web::{As, Web};
