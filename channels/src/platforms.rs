@@ -1,9 +1,13 @@
 //! The platforms there are: each a file, and a row here that makes a channel of its settings.
 
+pub mod calls;
+pub mod discord;
 pub mod mail;
 pub mod matrix;
+pub mod slack;
 pub mod telegram;
 pub mod upload;
+pub mod websocket;
 
 use crate::channel::Channel;
 use crate::door::Door;
@@ -12,9 +16,11 @@ use house::settings::channels::Channel as Settings;
 /// Makes a channel of its settings; `secrets` looks a variable up as `.env` has it. An error says what is missing and what to do.
 pub type Make = fn(&Settings, &dyn Fn(&str) -> Option<String>, Door) -> Result<Box<dyn Channel>, String>;
 
-const PLATFORMS: [(&str, Make); 3] = [
+const PLATFORMS: [(&str, Make); 5] = [
+    ("discord", |settings, secrets, door| Ok(Box::new(discord::Discord::new(settings, secrets, door)?))),
     ("mail", |settings, secrets, door| Ok(Box::new(mail::Mail::new(settings, secrets, door)?))),
     ("matrix", |settings, secrets, door| Ok(Box::new(matrix::Matrix::new(settings, secrets, door)?))),
+    ("slack", |settings, secrets, door| Ok(Box::new(slack::Slack::new(settings, secrets, door)?))),
     ("telegram", |settings, secrets, door| Ok(Box::new(telegram::Telegram::new(settings, secrets, door)?))),
 ];
 

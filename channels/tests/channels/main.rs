@@ -8,6 +8,8 @@
     clippy::wildcard_enum_match_arm
 )]
 
+mod discord;
+mod discord_sends;
 mod door;
 mod faithful;
 mod form;
@@ -24,6 +26,8 @@ mod meant;
 mod parted;
 mod pressed;
 mod said;
+mod slack;
+mod slack_sends;
 mod telegram;
 mod telegram_heard;
 mod telegram_rules;
