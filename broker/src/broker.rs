@@ -107,12 +107,19 @@ impl Broker {
 
     /// Serves until the listener fails.
     pub async fn serve(self, listener: TcpListener) -> Result<()> {
-        self.serve_until(listener, std::future::pending()).await
+        self.serve_until(listener, None, std::future::pending()).await
     }
 
-    /// Serves until told to end.
-    pub async fn serve_until(self, listener: TcpListener, told: impl Future<Output = ()>) -> Result<()> {
-        self.handles.own_port.set(listener.local_addr()?.port());
+    /// Serves until told to end; the channels are served on a listener of their own too, where there is one.
+    pub async fn serve_until(
+        self,
+        listener: TcpListener,
+        of_channels: Option<TcpListener>,
+        told: impl Future<Output = ()>,
+    ) -> Result<()> {
+        for own in [Some(&listener), of_channels.as_ref()].into_iter().flatten() {
+            self.handles.own_port.set(own.local_addr()?.port());
+        }
         let (cargo, channels) = (self.cargo.clone(), self.channels.clone());
         let proxy = Arc::new(move |caller, request| -> Pin<Box<dyn Future<Output = _> + Send>> {
             match caller {
@@ -132,6 +139,9 @@ impl Broker {
         watching.spawn(answers::watch(self.approvals.clone(), move |id| {
             tokio::spawn(approved::carry_out(services.clone(), id));
         }));
+        if let Some(listener) = of_channels {
+            watching.spawn(door.clone().serve_until(listener, std::future::pending()));
+        }
         door.serve_until(listener, told).await;
         self.services.mcp.farewell().await;
         self.channels.farewell().await;

@@ -218,12 +218,17 @@ fn run(house: House, names: &Names) -> Result<()> {
     tracing_subscriber::registry().with(filter).with(lines).init();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let listener = listener()?;
+        let listener = match handed("FERAL_BROKER_FD")? {
+            Some(listener) => listener,
+            None => TcpListener::bind("127.0.0.1:0").context("failed to listen on loopback")?,
+        };
+        let listener = served(listener)?;
+        let of_channels = handed("FERAL_CHANNELS_FD")?.map(served).transpose()?;
         let broker = Broker::open(house, Clock::default())?;
         broker.services.mcp.know(names);
         broker.cargo.note_fetched(&std::env::var("FERAL_FETCHED").unwrap_or_default());
         tracing::info!("serving on {}", listener.local_addr()?);
-        broker.serve_until(listener, told_to_end()?).await?;
+        broker.serve_until(listener, of_channels, told_to_end()?).await?;
         tracing::info!("left as told");
         Ok(())
     })
@@ -251,29 +256,26 @@ fn make_folder_private(house: &House) -> Result<()> {
 
 /// Keeps inherited descriptors from programs started here, such as MCP servers.
 fn keep_descriptors() {
-    for descriptor in 3..=4 {
+    for descriptor in 3..=5 {
         let closes = nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::FD_CLOEXEC);
         // Fails for a descriptor that is not open, which needs no closing.
         let _ = nix::fcntl::fcntl(unsafe_borrow(descriptor), closes);
     }
 }
 
-/// The listener the guardian handed over, or a new one.
-fn listener() -> Result<tokio::net::TcpListener> {
-    let listener = match std::env::var("FERAL_BROKER_FD") {
-        Ok(descriptor) => {
-            let descriptor: i32 = descriptor.parse().context("FERAL_BROKER_FD is not a number")?;
-            if nix::fcntl::fcntl(unsafe_borrow(descriptor), nix::fcntl::FcntlArg::F_GETFD).is_err() {
-                bail!("FERAL_BROKER_FD = {descriptor} is not an open descriptor");
-            }
-            // SAFETY: the guardian opened it for this process, and nothing else here uses it.
-            #[allow(unsafe_code)]
-            unsafe {
-                TcpListener::from_raw_fd(descriptor)
-            }
-        }
-        Err(_) => TcpListener::bind("127.0.0.1:0").context("failed to listen on loopback")?,
-    };
+/// The listener that the guardian handed over as the descriptor in this variable.
+fn handed(variable: &str) -> Result<Option<TcpListener>> {
+    let Ok(descriptor) = std::env::var(variable) else { return Ok(None) };
+    let descriptor: i32 = descriptor.parse().with_context(|| format!("{variable} is not a number"))?;
+    if nix::fcntl::fcntl(unsafe_borrow(descriptor), nix::fcntl::FcntlArg::F_GETFD).is_err() {
+        bail!("{variable} = {descriptor} is not an open descriptor");
+    }
+    // SAFETY: the guardian opened it for this process, and nothing else here uses it.
+    #[allow(unsafe_code)]
+    Ok(Some(unsafe { TcpListener::from_raw_fd(descriptor) }))
+}
+
+fn served(listener: TcpListener) -> Result<tokio::net::TcpListener> {
     listener.set_nonblocking(true)?;
     tokio::net::TcpListener::from_std(listener).context("failed to serve on the listener")
 }

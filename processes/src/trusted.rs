@@ -38,6 +38,8 @@ pub struct Trusted {
     pub third: Option<RawFd>,
     /// Passed as descriptor 4; the lock on it shows a later guardian that this process lives.
     pub fourth: Option<RawFd>,
+    /// Passed as descriptor 5.
+    pub fifth: Option<RawFd>,
     /// Runs with low priority.
     pub yields: bool,
     /// Whether it has our terminal: it reads it in our process group, and is asked to end if we die.
@@ -80,7 +82,7 @@ pub fn start(house: &House, trusted: Trusted) -> Result<Pid> {
     let (parent, yields) = (nix::unistd::getpid(), trusted.yields);
     // Whoever has the terminal leaves it as it was.
     let end = if trusted.has_terminal { Signal::SIGTERM } else { Signal::SIGKILL };
-    let descriptors = [(trusted.third, 3), (trusted.fourth, 4)];
+    let descriptors = [(trusted.third, 3), (trusted.fourth, 4), (trusted.fifth, 5)];
     // SAFETY: between fork and exec only system calls are made; nothing allocates or locks.
     #[allow(unsafe_code)]
     unsafe {
@@ -96,12 +98,12 @@ pub fn start(house: &House, trusted: Trusted) -> Result<Pid> {
     Ok(Pid::from_raw(child.id() as i32))
 }
 
-fn prepare(parent: Pid, descriptors: [(Option<RawFd>, RawFd); 2], yields: bool) -> std::io::Result<()> {
+fn prepare(parent: Pid, descriptors: [(Option<RawFd>, RawFd); 3], yields: bool) -> std::io::Result<()> {
     if nix::unistd::getppid() != parent {
         return Err(Errno::ESRCH.into());
     }
-    // Copied to high numbers first, so that neither is overwritten before it is copied to its place.
-    let mut far = [None; 2];
+    // Copied to high numbers first, so that none is overwritten before it is copied to its place.
+    let mut far = [None; 3];
     for ((from, _), far) in descriptors.iter().zip(&mut far) {
         if let Some(from) = from {
             // SAFETY: a plain system call on a descriptor that the parent keeps open.

@@ -6,7 +6,7 @@ use processes::prepare::Asked;
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use trials::House;
+use trials::{House, programs};
 use walls::{Choice, group};
 
 /// Lives, and says what worked that should not have.
@@ -16,7 +16,7 @@ type Life = fn(&mut Suite) -> Result<(), String>;
 const DAEMON: &str = "sleep 1234.567";
 
 pub fn all(suite: &mut Suite) {
-    let tests: [(&str, Life); 9] = [
+    let tests: [(&str, Life); 10] = [
         ("start more processes than it may", processes),
         ("write through a link planted before the walls", planted),
         ("live on as a daemon", daemon),
@@ -25,6 +25,7 @@ pub fn all(suite: &mut Suite) {
         ("have the guardian put things back elsewhere", put_back),
         ("read the guardian's environment without walls", environment),
         ("go out by the door of the owner's channels", channels_door),
+        ("look into the program of the owner's channels without walls", channels_program),
         ("start where walls are required and missing", required),
     ];
     for (name, test) in tests {
@@ -215,6 +216,30 @@ fn channels_door(_: &mut Suite) -> Result<(), String> {
     must(said.lines().count() == 3 && said.lines().all(|line| line.starts_with("HTTP/1.1 403")), &said)?;
     must(!ledger.contains("\"event\":\"message\"") && !ledger.contains("\"event\":\"channel\""), &ledger)?;
     must(place.accept().is_err(), "somebody called there")
+}
+
+/// It holds tokens of the owner's: without walls no other process of its user reads its environment or memory, or traces it.
+fn channels_program(suite: &mut Suite) -> Result<(), String> {
+    let house = House::new("think x; live").with_broker();
+    programs::place(programs::channels(), &house.folder.path().join("bin/channels"));
+    // Where nobody listens: what it holds it holds all the same.
+    house.settings("[channels.telegram]\nurl = \"http://127.0.0.1:9\"\n");
+    house.write("owner.toml", &format!("walls = \"off\"\n{}", house.read("owner.toml")));
+    house.write(".env", "TELEGRAM_BOT_TOKEN=12345678:of-the-owner-and-nobody-else\n");
+    let guardian = house.start();
+    let pid = || house.status()["channels"]["pid"].as_i64();
+    let reads = |pid: i64| fs::read(format!("/proc/{pid}/environ")).is_ok_and(|bytes| !bytes.is_empty());
+    house.until("the channels", || pid().is_some());
+    // It hides itself as its first step; root looks into everything.
+    house.until("it to hide", || suite.root || pid().is_some_and(|pid| !reads(pid)));
+    let tries = |pid: i64| {
+        let trace = format!("creature/hostile process trace {pid}");
+        let memory = fs::File::open(format!("/proc/{pid}/mem")).is_ok();
+        memory || reads(pid) || suite.stage.run(None, &trace).status.success()
+    };
+    let seen = pid().map(tries);
+    guardian.stop();
+    must(suite.root || seen == Some(false), "it can be looked into")
 }
 
 /// Walls within walls: the outer ones refuse what the inner need, and the guardian says so and starts nothing.

@@ -15,6 +15,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 use std::time::Instant;
+use trials::programs;
 use walls::spec::Spec;
 
 /// Whoever is nobody else's.
@@ -83,8 +84,10 @@ fn as_a_plain_user(folder: &Path, whole: bool) -> bool {
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap()
     };
     let this = copy(&std::env::current_exe().unwrap(), "suite");
-    let guardian = trials::programs::place_guardian(folder);
-    [folder, &this, &guardian, &folder.join("hostile")].into_iter().for_each(open);
+    let guardian = programs::place_guardian(folder);
+    let [broker, channels] = [("broker", programs::broker()), ("channels", programs::channels())]
+        .map(|(name, program)| copy(program, name));
+    [folder, &this, &guardian, &broker, &channels, &folder.join("hostile")].into_iter().for_each(open);
     println!("--- as a plain user");
     let status = Command::new(this)
         .arg("escapes")

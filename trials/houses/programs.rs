@@ -31,7 +31,13 @@ pub fn guardian() -> &'static Path {
 /// The real broker.
 pub fn broker() -> &'static Path {
     static BROKER: OnceLock<PathBuf> = OnceLock::new();
-    BROKER.get_or_init(|| built("broker"))
+    BROKER.get_or_init(|| beside("broker"))
+}
+
+/// The real program of the channels.
+pub fn channels() -> &'static Path {
+    static CHANNELS: OnceLock<PathBuf> = OnceLock::new();
+    CHANNELS.get_or_init(|| beside("channels"))
 }
 
 /// An MCP server on standard streams that behaves as a file says.
@@ -42,9 +48,12 @@ pub fn mcp_like() -> PathBuf {
 /// The owner's console, which the guardian hands the owner's words to.
 pub fn console() -> &'static Path {
     static CONSOLE: OnceLock<PathBuf> = OnceLock::new();
-    CONSOLE.get_or_init(|| {
-        brought().map_or_else(|| built("console"), |guardian| guardian.with_file_name("console"))
-    })
+    CONSOLE.get_or_init(|| beside("console"))
+}
+
+/// A program that was brought along with the guardian, else as it is built.
+fn beside(name: &str) -> PathBuf {
+    brought().map_or_else(|| built(name), |guardian| guardian.with_file_name(name))
 }
 
 /// The guardian that was brought along.

@@ -9,9 +9,9 @@ import { Mailbox, PASSWORD, Proxy, missing } from './mail/servers.mjs';
 
 /** Scenarios of a server that do not pass, by why: the heading of docs/mail.md that says so. */
 const NAMED = [
-  [/^tools-call-|^elicitation-|^json-schema|^resources-(read|templates|subscribe|unsubscribe)/, "Tools and resources of the judge's own"],
-  [/^prompts-|^completion-|^logging-/, 'Prompts, completions and log levels'],
-  [/^server-sse|^dns-/, 'A door of HTTP'],
+  [/^tools-call-|^elicitation-|^input-required-|^json-schema|^resources-(read|templates|subscribe|unsubscribe)/, "Tools and resources of the judge's own"],
+  [/^prompts-|^completion-|^logging-|^caching$/, 'Prompts, completions and log levels'],
+  [/^server-s|^dns-|^http-/, 'A door of HTTP'],
 ];
 const ID = /Message-ID ([0-9a-f]+@example\.test)/;
 const PLACE = /\S+:\d+:\d+/;

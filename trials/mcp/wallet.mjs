@@ -186,10 +186,10 @@ async function stuck(purse) {
 
 /** Scenarios of the official judge that need what a wallet has not. */
 const OTHERS = [
-  [/^tools-call-|^json-schema|^elicitation|^server-sse-polling/, 'calls a tool of the judge\'s own example server'],
+  [/^tools-call-|^json-schema|^elicitation|^input-required|^server-sse-polling/, 'calls a tool of the judge\'s own example server'],
   [/^logging/, 'it does not log over the protocol'],
-  [/^completion|^resources|^prompts/, 'it has tools alone'],
-  [/^dns-rebinding|^server-sse/, 'it speaks on standard streams; the bridge of this trial is what is judged'],
+  [/^completion|^resources|^prompts|^caching/, 'it has tools alone'],
+  [/^dns-rebinding|^server-s|^http-/, 'it speaks on standard streams; the bridge of this trial is what is judged'],
 ];
 
 async function conforms() {

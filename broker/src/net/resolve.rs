@@ -1,22 +1,22 @@
-//! Name resolution, and the one port that no fetch may reach: the broker's own.
+//! Name resolution, and the ports that no fetch may reach: the broker's own.
 
 use crate::ground::hosts::{self, Reach, Resolver};
 use crate::ground::refusal::Refusal;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
-/// The port the broker serves on, once it does; all handles share it.
+/// The ports that the broker serves on, once it does, the channels' own among them; all handles share them.
 #[derive(Clone, Default)]
-pub struct OwnPort(Arc<OnceLock<u16>>);
+pub struct OwnPort(Arc<[OnceLock<u16>; 2]>);
 
 impl OwnPort {
-    /// Notes the port, which no fetch may reach from now on.
+    /// Notes a port, which no fetch may reach from now on.
     pub fn set(&self, port: u16) {
-        let _ = self.0.set(port);
+        let _ = self.0.iter().find(|cell| cell.set(port).is_ok());
     }
 
     pub fn is(&self, port: u16) -> bool {
-        self.0.get() == Some(&port)
+        self.0.iter().any(|own| own.get() == Some(&port))
     }
 }
 

@@ -190,7 +190,7 @@ impl Home {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (tell, told) = tokio::sync::oneshot::channel::<()>();
-        let serving = tokio::spawn(broker.clone().serve_until(listener, async {
+        let serving = tokio::spawn(broker.clone().serve_until(listener, None, async {
             let _ = told.await;
         }));
         Open { url, broker, serving, tell: Some(tell), client: client() }

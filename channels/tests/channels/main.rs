@@ -8,6 +8,7 @@
     clippy::wildcard_enum_match_arm
 )]
 
+mod door;
 mod faithful;
 mod form;
 mod home;

@@ -4,8 +4,13 @@ use house::channels::Pairing;
 use house::settings::channels::PLATFORMS;
 use serde_json::Value;
 use std::fs;
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
-use trials::{Guardian, House, SOUND, said};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tiny_http::{Response, Server};
+use trials::{Guardian, House, SOUND, programs, said};
 
 /// A house with a broker.
 fn house() -> House {
@@ -162,4 +167,48 @@ fn how_a_channel_stands_is_told_by_list_status_doctor_and_test() {
     guardian.stop();
     let (shown, _) = told(&house, &["channels"]);
     assert!(shown.contains("the guardian does not run"), "{shown}");
+}
+
+/// A homeserver on which nobody speaks, until it takes the token no more: then it answers as the Matrix specification has it,
+/// "Using access tokens".
+fn homeserver() -> (SocketAddr, Arc<AtomicBool>) {
+    let server = Server::http("127.0.0.1:0").unwrap();
+    let (at, revoked) = (server.server_addr().to_ip().unwrap(), Arc::new(AtomicBool::new(false)));
+    let is_revoked = Arc::clone(&revoked);
+    std::thread::spawn(move || {
+        for request in server.incoming_requests() {
+            std::thread::sleep(Duration::from_millis(50));
+            let (status, body) = match request.url() {
+                _ if is_revoked.load(Ordering::SeqCst) => {
+                    (401, r#"{"errcode":"M_UNKNOWN_TOKEN","error":"Unknown token"}"#)
+                }
+                url if url.contains("/account/whoami") => (200, r#"{"user_id":"@feral:house.test"}"#),
+                url if url.contains("/sync") => (200, r#"{"next_batch":"s1"}"#),
+                _ => (200, "{}"),
+            };
+            let _ = request.respond(Response::from_string(body).with_status_code(status));
+        }
+    });
+    (at, revoked)
+}
+
+/// Guardian, broker and the program of the channels as they are.
+#[test]
+fn the_real_program_says_how_it_stands_with_its_homeserver() {
+    let (at, revoked) = homeserver();
+    let house = house();
+    programs::place(programs::channels(), &house.folder.path().join("bin/channels"));
+    house.settings(&format!("[channels.matrix]\nurl = \"http://{at}\"\n"));
+    house.write(".env", "MATRIX_ACCESS_TOKEN=syt_of_the_tests\n");
+    let guardian = house.start();
+    let stands = |words: &str| told(&house, &["channels"]).0.contains(words);
+    house.until("it to be connected", || stands("connected as @feral:house.test; not paired"));
+    let ledger = house.read(".self/ledger.jsonl");
+    assert!(ledger.contains("\"event\":\"channel\"") && ledger.contains(&at.to_string()), "{ledger}");
+    assert!(!ledger.contains("syt_of_the_tests"));
+    revoked.store(true, Ordering::SeqCst);
+    house
+        .until("it to be signed out", || stands("signed out: the homeserver does not take the access token"));
+    guardian.stop();
+    assert_eq!(house.leftovers(), Vec::<i32>::new());
 }

@@ -65,6 +65,10 @@ pub fn lived_in() -> House {
     house.write(".self/broker/oauth2-x.json", "{\"refresh\":\"r-0123456789\"}");
     house.write(".self/broker/sign-ins/x.json", "{\"grant\":\"r-0123456789\"}");
     house.write(".self/broker/sign-ins/x.lock", "");
+    for name in ["telegram.json", "out.jsonl", "pairing.json", "buttons.json", "standing.json"] {
+        house.write(&format!(".self/broker/channels/{name}"), "{}\n");
+    }
+    house.write(".self/received/telegram/letter.txt", "what the owner sent\n");
     house.write(".self/ledger.jsonl", &ledger(&[settled(100_000)]));
     asked(&house, "12", "three of them");
     house
@@ -104,6 +108,7 @@ fn a_backup_is_one_closed_file_that_git_tar_and_sha256sum_read_and_holds_no_key(
         ".self/workspace/tool.sh",
         ".self/broker/asks/12.json",
         ".self/guardian/state.json",
+        ".self/received/telegram/letter.txt",
     ] {
         assert!(held.contains_key(path), "{path}: {:?}", held.keys());
     }
@@ -112,6 +117,7 @@ fn a_backup_is_one_closed_file_that_git_tar_and_sha256sum_read_and_holds_no_key(
             ".env",
             "oauth2",
             "sign-ins",
+            "broker/channels",
             "tokens.json",
             "index.sqlite",
             "heartbeat",
@@ -143,9 +149,24 @@ fn a_backup_is_one_closed_file_that_git_tar_and_sha256sum_read_and_holds_no_key(
         let output = house.ask(&["backup", inside]);
         assert!(!output.status.success() && both(&output).contains("lies in the house"), "{}", both(&output));
     }
-    let with = self::held(&backed_up(&house, "whole.tar.gz", &["--with-secrets"]));
-    for secret in [".env", ".self/broker/oauth2-x.json", ".self/broker/sign-ins/x.json"] {
+}
+
+#[test]
+fn keys_and_pairings_are_in_a_backup_that_is_asked_for_them() {
+    let house = lived_in();
+    let with = held(&backed_up(&house, "whole.tar.gz", &["--with-secrets"]));
+    for secret in [
+        ".env",
+        ".self/broker/oauth2-x.json",
+        ".self/broker/sign-ins/x.json",
+        ".self/broker/channels/telegram.json",
+        ".self/broker/channels/out.jsonl",
+    ] {
         assert!(with.contains_key(secret), "{secret}");
+    }
+    // A code and buttons count where they were shown.
+    for left in ["pairing.json", "buttons.json", "standing.json"] {
+        assert!(!with.contains_key(&format!(".self/broker/channels/{left}")), "{left}");
     }
     assert!(!with.contains_key(".self/broker/sign-ins/x.lock"));
     assert!(!with.contains_key(".self/broker/tokens.json"), "the token of a life is nobody's to keep");

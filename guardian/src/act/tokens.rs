@@ -14,7 +14,7 @@ pub struct Tokens {
     pub unproven: bool,
     life: Option<(u64, String)>,
     build: Option<String>,
-    /// The channels' token, with the broker's port.
+    /// The channels' token, with the port of the broker's door for them.
     channels: Option<(String, u16)>,
 }
 

@@ -34,6 +34,9 @@ pub struct Broker {
     /// The socket on which the creature reaches the broker.
     pub listener: TcpListener,
     pub port: u16,
+    /// The socket on which the owner's channels reach the broker: in this machine's own network, where a walled life is not.
+    /// Made when a channel is named.
+    of_channels: Option<TcpListener>,
     /// Path of the broker's program, whether it is there or not.
     pub program: PathBuf,
     /// Locked while the broker lives, which alone inherits it.
@@ -75,6 +78,7 @@ impl Broker {
         Ok(Self {
             listener,
             port: network.port,
+            of_channels: None,
             program: BROKER.program(),
             lock,
             tokens: Tokens::default(),
@@ -94,15 +98,31 @@ impl Broker {
         poll(&mut door, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
     }
 
+    /// The port of the door for channels, which is open from then on.
+    pub fn door_of_channels(&mut self) -> Result<u16> {
+        let door = match self.of_channels.take() {
+            Some(door) => door,
+            None => TcpListener::bind("127.0.0.1:0").context("failed to open a door for the channels")?,
+        };
+        let port = door.local_addr()?.port();
+        self.of_channels = Some(door);
+        Ok(port)
+    }
+
     pub fn start(&mut self, around: &mut Around) -> Result<Pid> {
         let fetched = around.state.fetched.iter().map(|fetched| ("FERAL_FETCHED", fetched.clone()));
+        if around.settings.has_channels {
+            self.door_of_channels()?;
+        }
+        let channels = self.of_channels.iter().map(|_| ("FERAL_CHANNELS_FD", "5".into()));
         let start = Trusted {
             program: self.program.clone(),
             args: vec!["--house".into(), around.house.root().display().to_string()],
-            extra: fetched.chain([("FERAL_BROKER_FD", "3".into())]).collect(),
+            extra: fetched.chain(channels).chain([("FERAL_BROKER_FD", "3".into())]).collect(),
             log: Some(files::append(&around.house.broker_log())?),
             third: Some(self.listener.as_raw_fd()),
             fourth: Some(self.lock.as_raw_fd()),
+            fifth: self.of_channels.as_ref().map(AsRawFd::as_raw_fd),
             ..Trusted::default()
         };
         match trusted::start(&around.house, start) {

@@ -24,7 +24,8 @@ pub struct Channels {
 
 impl Channels {
     pub fn start(&mut self, broker: &mut Broker, around: &mut Around) -> Result<Pid> {
-        broker.tokens.for_channels(&around.house, broker.port)?;
+        let port = broker.door_of_channels()?;
+        broker.tokens.for_channels(&around.house, port)?;
         let args = vec!["--house".into(), around.house.root().display().to_string()];
         let log = Some(files::append(&around.house.channels_log())?);
         // What they tell names commands as they are typed there: `/asks 12`.
