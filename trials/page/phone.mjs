@@ -56,7 +56,8 @@ export class Phone {
   }
 }
 
-const text = (page) => page.evaluate(() => document.body.innerText);
+// Empty while one page gives way to the next.
+const text = (page) => page.evaluate(() => document.body.innerText).catch(() => '');
 const path_of = (page) => new URL(page.url()).pathname;
 
 export async function on_a_phone(house) {
@@ -134,7 +135,7 @@ async function passkey(context, page, phone) {
   await client.send('WebAuthn.enable');
   const options = { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true };
   const { authenticatorId } = await client.send('WebAuthn.addVirtualAuthenticator', { options });
-  const told = () => page.evaluate(() => document.getElementById('passkey-told')?.textContent ?? '');
+  const told = () => page.evaluate(() => document.getElementById('passkey-told')?.textContent ?? '').catch(() => '');
   await page.goto(`${phone.origin}/sessions`);
   await page.click('form[data-passkey=add] button');
   await until('the passkey', async () => /Passkey [0-9a-f]{8}/.test(await text(page)) || (await told()), 1_000);

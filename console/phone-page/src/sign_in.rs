@@ -66,7 +66,7 @@ fn shown(phone: &Phone, status: StatusCode, told: Option<&str>) -> Response {
         @if let Some(told) = told { (frame::wrong(told)) }
         form.sign-in method="post" action="/sign-in" {
             // By it a password manager tells this page from another.
-            input.hidden type="text" name="user" value="owner" autocomplete="username" tabindex="-1" aria-label="User" readonly;
+            input type="text" name="user" value="owner" autocomplete="username" hidden readonly;
             label for="password" { "Password" }
             input #password type="password" name="password" autocomplete="current-password" required maxlength=(password::MOST_BYTES);
             button type="submit" { "Sign in" }

@@ -195,6 +195,24 @@ fn what_an_mcp_server_keeps_is_a_secret_and_what_was_fetched_for_it_is_left_out(
     assert_eq!(of_it("whole.tar.gz", &["--with-secrets"]), whole);
 }
 
+/// The password's hash, passkeys, sessions and the certificate's key of the page beyond this machine are the owner's keys.
+#[test]
+fn the_page_beyond_this_machine_is_a_secret_but_for_what_is_of_the_moment() {
+    let house = lived_in();
+    let at = |name: &str| format!(".self/broker/page/{name}");
+    let kept =
+        ["certificate.pem", "guesses.json", "key.pem", "passkeys.json", "password.json", "sessions.json"];
+    for name in kept.into_iter().chain(["lock", "standing.json"]) {
+        house.write(&at(name), "{}\n");
+    }
+    let of_it = |name: &str, words: &[&str]| -> Vec<String> {
+        let held = held(&backed_up(&house, name, words));
+        held.into_keys().filter(|path| path.contains("broker/page")).collect()
+    };
+    assert_eq!(of_it("copy.tar.gz", &[]), Vec::<String>::new());
+    assert_eq!(of_it("whole.tar.gz", &["--with-secrets"]), kept.map(at));
+}
+
 /// While a life writes: whole lines only, and every line of before the backup.
 #[test]
 fn a_backup_of_a_busy_house_has_whole_lines_and_all_that_was_there() {

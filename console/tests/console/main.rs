@@ -33,6 +33,7 @@ mod morning;
 mod nearby;
 mod notices;
 mod notices_servers;
+mod notices_sign_ins;
 mod own_time;
 mod owners_words;
 mod page;
