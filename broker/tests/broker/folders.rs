@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// From the ground up: each stands only on folders of earlier rows. What assembles them all is named by none.
-const FOLDERS: [(&str, &str); 17] = [
+const FOLDERS: [(&str, &str); 18] = [
     ("ground", ""),
     ("makers", ""),
     ("policy", "ground makers"),
@@ -17,6 +17,7 @@ const FOLDERS: [(&str, &str); 17] = [
     ("handles", "ground secrets net ledger money door"),
     ("web", "ground policy net ledger door handles"),
     ("cargo", "ground net ledger door handles"),
+    ("channels", "ground policy net ledger door handles"),
     ("forward", "ground policy net ledger handles web"),
     ("llm", "ground makers policy secrets net health ledger money door handles"),
     ("approvals", "ground policy ledger door handles"),
