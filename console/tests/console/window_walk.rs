@@ -12,7 +12,7 @@ use std::io::Write;
 use trials::{House, SOUND, looked_for};
 
 /// What the pages do not have: the window's own, and what nobody answers here.
-const OTHERS: [&str; 31] = [
+const OTHERS: [&str; 35] = [
     "/help",
     "/help say",
     "/verbosity",
@@ -36,6 +36,10 @@ const OTHERS: [&str; 31] = [
     "/mcp",
     "/mcp add",
     "/mcp test nothing",
+    "/channels",
+    "/channels list",
+    "/page",
+    "/page sessions",
     "/status",
     "/completions zsh",
     "/man",

@@ -58,7 +58,7 @@ fn a_hand_that_does_not_build_is_told_of_and_the_rest_lives() {
     let why = "the hand mail does not build: error: no such crate; see .self/log/hand-mail-build.log";
     house.until("the failure", || told(&house) == why);
     house.until_broker(None);
-    assert!(fs::read_to_string(&guardian.log).unwrap().contains(why));
+    house.until("it in the log", || fs::read_to_string(&guardian.log).unwrap().contains(why));
     assert!(house.deaths().is_empty());
     guardian.stop();
 }
