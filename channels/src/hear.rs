@@ -21,6 +21,8 @@ const BEGINNING: usize = 4_000;
 const SAID_CHARS: usize = 200;
 /// Ids of words in the inbox that are known beside those of the state.
 const MOST_IDS: usize = 50_000;
+/// Time within which many words after many are a flood: the creature would pass lines over.
+const FLOOD_MS: u64 = 10_000;
 /// Words, and characters of them, that a late stop has at most.
 const STOP_WORDS: usize = 4;
 /// First words of what ends something: it acts however late it is heard.
@@ -112,7 +114,14 @@ async fn taken(shared: &Shared, name: &str, channel: &dyn Channel, batch: &Batch
 /// Keeps the words so far in the inbox, synced.
 fn keep_words(shared: &Shared, name: &str, words: &mut Vec<inbox::Word>) -> Result<()> {
     let house = shared.borrow().house.clone();
-    for word in inbox::gathered(std::mem::take(words)) {
+    let words = std::mem::take(words);
+    let mut is_flood = false;
+    if let Some(line) = shared.borrow_mut().lines.get_mut(name).filter(|_| inbox::is_many(&words)) {
+        let now = clock::since_boot_ms();
+        let before = line.many_boot_ms.replace(now);
+        is_flood = before.is_some_and(|then| now.saturating_sub(then) < FLOOD_MS);
+    }
+    for word in inbox::gathered(words, is_flood) {
         inbox::keep(&house, &word)?;
         // A batch that fails from here on is heard once more.
         if let Some(line) = shared.borrow_mut().lines.get_mut(name) {

@@ -12,8 +12,8 @@ use std::collections::HashSet;
 const END_BYTES: u64 = 2 << 20;
 /// Most characters of a word: the creature takes no more.
 pub const MOST_CHARS: usize = 8_000;
-/// Words of one batch that are kept singly; more go together, for the creature takes so many lines at once.
-const SINGLY: usize = 20;
+/// Lines that a batch comes to, where its words fit into so many: the creature takes fifty at once.
+const LINES: usize = 20;
 
 /// A word that is to be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,17 +38,23 @@ pub fn plain(said: &str) -> String {
     text.trim().to_owned()
 }
 
-/// The words as they are kept: singly, but many at once those of a thread together, as far as a word is long.
-pub fn gathered(words: Vec<Word>) -> Vec<Word> {
-    if words.len() <= SINGLY {
-        return words;
-    }
+/// Whether these are so many that words go together.
+pub fn is_many(words: &[Word]) -> bool {
+    words.len() > LINES
+}
+
+/// The words as they are kept: singly, but of many at once as many of a thread together as make few lines of them; where many
+/// came just before too, `is_flood`, as many as a line takes.
+pub fn gathered(words: Vec<Word>, is_flood: bool) -> Vec<Word> {
+    let most = if is_flood && is_many(&words) { usize::MAX } else { words.len().div_ceil(LINES) };
     let mut all: Vec<Word> = Vec::new();
     for word in words {
-        let room = |last: &&mut Word| {
-            last.thread == word.thread && last.text.chars().count() + word.text.chars().count() < MOST_CHARS
+        let has_room = |last: &&mut Word| {
+            let characters = last.text.chars().count() + word.text.chars().count();
+            last.ids.len() < most && characters < MOST_CHARS
         };
-        match all.last_mut().filter(room) {
+        // In order within a thread; between two of them it says nothing.
+        match all.iter_mut().rfind(|last| last.thread == word.thread).filter(has_room) {
             Some(last) => {
                 last.text.push('\n');
                 last.text.push_str(&word.text);

@@ -3,6 +3,7 @@
 use crate::channel::Channel;
 use crate::door::Door;
 use crate::follow::Talk;
+use crate::state::State;
 use crate::switchboard::{Line, Shared, Switchboard};
 use crate::telling::Telling;
 use crate::watch::Changes;
@@ -47,20 +48,26 @@ pub async fn serve(served: Served) -> Result<()> {
     }
     let (mut lines, mut made, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     for (name, (settings, channel)) in channels {
-        match channel {
-            Ok(channel) => {
+        // A file that cannot be read stops its own channel alone, and stays as it is.
+        let (state, damage) = match State::load(&house, &name) {
+            Ok(state) => (state, None),
+            Err(error) => (State::default(), Some(format!("{error:#}"))),
+        };
+        let limits = match (channel, damage) {
+            (Ok(channel), None) => {
                 let channel: Rc<dyn Channel> = channel.into();
-                lines.push(Line::new(&name, settings, channel.limits().clone(), &house)?);
-                made.push((name, channel));
+                made.push((name.clone(), channel.clone()));
+                channel.limits().clone()
             }
-            Err(why) => missing.push((name, settings, why)),
-        }
-    }
-    for (name, settings, _) in &missing {
-        lines.push(Line::new(name, settings.clone(), none(), &house)?);
+            (Err(why), _) | (Ok(_), Some(why)) => {
+                missing.push((name.clone(), why));
+                none()
+            }
+        };
+        lines.push(Line::new(&name, settings, limits, &house, state));
     }
     let shared: Shared = Rc::new(RefCell::new(Switchboard::open(&house, lines, keys)?));
-    for (name, _, why) in &missing {
+    for (name, why) in &missing {
         shared.borrow_mut().stands(name, "missing", why)?;
     }
     shared.borrow_mut().publish()?;

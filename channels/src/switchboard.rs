@@ -43,6 +43,8 @@ pub struct Line {
     pub in_the_inbox: HashSet<String>,
     /// When it was last heard, by the clock of this machine's boot.
     pub heard_boot_ms: Option<u64>,
+    /// When many words were heard at once last, by the same clock.
+    pub many_boot_ms: Option<u64>,
     /// Lines on acts that are still to be told, and when the last were.
     pub acts: Vec<String>,
     pub acts_ms: u64,
@@ -74,11 +76,11 @@ pub struct Saying<'a> {
 }
 
 impl Line {
-    pub fn new(name: &str, settings: Settings, limits: Limits, house: &House) -> Result<Self> {
+    pub fn new(name: &str, settings: Settings, limits: Limits, house: &House, state: State) -> Self {
         let standing = Standing { state: "connecting".into(), since: clock::stamp(), ..Standing::default() };
-        Ok(Self {
+        Self {
             name: name.to_owned(),
-            state: State::load(house, name)?,
+            state,
             in_the_inbox: inbox::known(house, name),
             settings,
             limits,
@@ -87,9 +89,10 @@ impl Line {
             wake: Rc::default(),
             spoken: Rc::default(),
             heard_boot_ms: None,
+            many_boot_ms: None,
             acts: vec![],
             acts_ms: 0,
-        })
+        }
     }
 
     pub fn owner(&self) -> Option<&Owner> {

@@ -9,6 +9,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// What a program asks to learn where the cursor is.
@@ -18,6 +19,7 @@ pub struct Driven {
     pub child: Child,
     ours: File,
     seen: Arc<Mutex<Seen>>,
+    reader: JoinHandle<()>,
 }
 
 /// Lines of scrollback that the parser itself keeps.
@@ -75,7 +77,7 @@ impl Driven {
         let seen = Arc::new(Mutex::new(Seen::new(columns, rows)));
         let (mut from, mut answers, to) =
             (ours.try_clone().unwrap(), ours.try_clone().unwrap(), seen.clone());
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             let mut bytes = [0; 65_536];
             while let Ok(read @ 1..) = from.read(&mut bytes) {
                 let mut seen = to.lock().unwrap();
@@ -88,7 +90,7 @@ impl Driven {
                 }
             }
         });
-        Self { child, ours, seen }
+        Self { child, ours, seen, reader }
     }
 
     pub fn keys(&self, keys: &str) {
@@ -171,8 +173,13 @@ impl Driven {
         self.child.id() as i32
     }
 
+    /// Its exit status, once all it said has been read; a second later where something it left holds the terminal open.
     pub fn wait(&mut self) -> i32 {
         let status = looked_for(|| self.child.try_wait().unwrap()).expect("it ends");
+        let ended = Instant::now();
+        while !self.reader.is_finished() && ended.elapsed() < Duration::from_secs(1) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
         status.code().unwrap_or(-1)
     }
 }

@@ -1,5 +1,6 @@
 //! The outbox over ends: what is queued is queued once, what was being sent is known as such, a torn line is none.
 
+use crate::home::Home;
 use channels::channel::Chat;
 use channels::outbox::{Item, Kind, Outbox, Step};
 use std::io::Write;
@@ -86,4 +87,28 @@ fn the_file_stays_small_and_a_crowd_of_notices_is_bounded() {
         .filter(|nth| outbox.queue(Item { kind: Kind::Notice, ..item(&format!("n{nth}")) }).unwrap());
     assert_eq!(kept.count(), 2_000);
     assert!(outbox.queue(item("an answer")).unwrap(), "no answer is left out");
+}
+
+/// Found: a file of one channel that could not be read ended the program, and with it all channels.
+#[test]
+fn a_state_that_cannot_be_read_stops_its_own_channel_alone_and_stays() {
+    let mut home = Home::new(&["telegram", "matrix"]);
+    home.pair("telegram");
+    let path = channels::places::state(&home.house, "matrix");
+    for damaged in ["{\"owner\": {\"id\": \"7\"", "", "[1]", "\u{0}\u{1}"] {
+        std::fs::write(&path, damaged).unwrap();
+        home.start();
+        let word = format!("hello after {damaged:?}");
+        home.say("telegram", &word);
+        home.until_word(&word);
+        let told = home.until("what is wrong", |home| {
+            let standing = std::fs::read(home.house.channels_standing()).ok()?;
+            let standing: serde_json::Value = serde_json::from_slice(&standing).ok()?;
+            let its = &standing["matrix"];
+            (its["state"] == "missing").then(|| its["trouble"].as_str().unwrap_or_default().to_owned())
+        });
+        assert!(told.contains("matrix.json cannot be read; move it aside"), "{told}");
+        home.kill();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), damaged);
+    }
 }

@@ -138,12 +138,23 @@ fn many_words_at_once_go_together_and_a_few_singly() {
         ids: vec![format!("t:{nth}")],
     };
     let few: Vec<_> = (0..20).map(|nth| word(nth, "a")).collect();
-    assert_eq!(inbox::gathered(few.clone()), few);
-    let many =
-        inbox::gathered((0..10_000).map(|nth| word(nth, if nth < 5_000 { "a" } else { "b" })).collect());
+    assert_eq!(inbox::gathered(few.clone(), true), few);
+    let many = inbox::gathered(
+        (0..10_000).map(|nth| word(nth, if nth < 5_000 { "a" } else { "b" })).collect(),
+        true,
+    );
     assert!(many.len() < 30, "{}", many.len());
     assert!(many.iter().all(|word| word.text.chars().count() <= inbox::MOST_CHARS));
     let ids: Vec<String> = many.iter().flat_map(|word| word.ids.clone()).collect();
     assert_eq!(ids, (0..10_000).map(|nth| format!("t:{nth}")).collect::<Vec<_>>());
+    // Found: of two threads in turns nearly each word made a line of its own.
+    let turns = inbox::gathered((0..100).map(|nth| word(nth, ["a", "a", "b"][nth % 3])).collect(), false);
+    assert!(turns.len() <= 21 && turns.iter().all(|word| word.ids.len() <= 5), "{}", turns.len());
+    for thread in ["a", "b"] {
+        let of = |nth: &usize| ["a", "a", "b"][nth % 3] == thread;
+        let ids: Vec<String> =
+            turns.iter().filter(|w| w.thread == thread).flat_map(|w| w.ids.clone()).collect();
+        assert_eq!(ids, (0..100).filter(of).map(|nth| format!("t:{nth}")).collect::<Vec<_>>());
+    }
     assert_eq!(inbox::plain(" a\0b\r\nc\u{7} "), "a b\nc");
 }

@@ -8,7 +8,7 @@ use channels::door::Door;
 use channels::platforms::telegram::Telegram;
 use house::settings::channels::Channel as Settings;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub const OWNER: i64 = 1_001;
 
@@ -116,19 +116,19 @@ async fn ten_thousand_at_once_come_in_order_once_each() {
 }
 
 #[tokio::test]
-async fn a_poll_waits_at_the_platform_and_its_answer_comes_at_once() {
+async fn a_poll_waits_at_the_platform_until_there_is_something() {
     let server = Server::start();
     let (channel, _) = connected(&server.url()).await;
     let polls = server.state().poll;
     let saying = server.clone();
     let said = tokio::task::spawn_blocking(move || {
         saying.until("a poll waits", |state| state.poll > polls);
-        std::thread::sleep(Duration::from_millis(1_500));
+        // Long enough for one that asks again and again to be seen.
+        std::thread::sleep(Duration::from_millis(500));
         saying.says(OWNER, "hello");
-        Instant::now()
     });
     assert_eq!(texts(&channel.receive().await.unwrap()), ["hello"]);
-    assert!(said.await.unwrap().elapsed() < Duration::from_secs(1));
+    said.await.unwrap();
     assert_eq!(server.state().poll, polls + 1, "one poll was enough");
 }
 

@@ -90,8 +90,9 @@ impl<'a> Said<'a> {
 /// Understands the owner's words.
 pub fn hear(text: &str) -> Heard {
     if let Some(all) = patch(text)
-        .or_else(|| exactly(text))
         .map(|one| vec![one])
+        .or_else(|| line_by_line(text))
+        .or_else(|| exactly(text).map(|one| vec![one]))
         .or_else(|| one_by_one(text))
         .or_else(|| joined(text))
     {
@@ -239,6 +240,16 @@ fn usual_text(kind: &str, all: &[Word]) -> &'static str {
         _ if all.iter().any(|word| matches!(word.plain.as_str(), "alarm" | "timer")) => "alarm",
         _ => "",
     }
+}
+
+/// Each line by itself, where every one of several stands in the table: before the whole, of which a line may be a part
+/// that takes any words.
+fn line_by_line(text: &str) -> Option<Vec<Task>> {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    if !(2..=MOST_PARTS).contains(&lines.len()) {
+        return None;
+    }
+    Some(without_talk(lines.into_iter().map(exactly).collect::<Option<_>>()?))
 }
 
 /// Each sentence by itself, where every one of several is understood; greetings beside others go without an answer.

@@ -132,6 +132,21 @@ fn several_sentences_are_answered_one_by_one_and_all_or_none_is_done() {
     assert!(world.called("memory.snapshot").is_empty(), "what is half understood is not half done");
 }
 
+/// Found: words from a chat that had waited come as lines of one word, and two of them became one item of the list.
+#[test]
+fn lines_that_are_understood_each_are_so_many_words() {
+    let lines = "add milk to my list\nadd two eggs to my list\n\nadd bread to my list";
+    let mut world = World::new().says(lines);
+    world.wake();
+    let told = world.told();
+    assert!(told.len() == 3 && told.iter().all(|said| said.starts_with("Done: ")), "{told:?}");
+    assert_eq!(world.papers["notes/todo"], "- [ ] milk\n- [ ] two eggs\n- [ ] bread\n");
+    let mut world = World::new();
+    answer(&mut world, "note that the key is under the stone\nthe left one, by the gate");
+    let kept = &world.papers["scratch"];
+    assert!(kept.contains("under the stone the left one, by the gate"), "one note of two lines: {kept}");
+}
+
 /// Words with addresses, names and quotes keep their text.
 #[test]
 fn what_is_kept_is_kept_as_it_was_said() {
