@@ -139,12 +139,13 @@ fn queued(all: &mut Switchboard, at: &str, message: Message) -> Result<bool> {
     let Some((channel, chat)) = destination(all, message) else { return Ok(false) };
     let (said, thread) = (message.text(), message.thread());
     let of = [at, thread, said];
+    let text = if message.kind() == "reminder" { format!("Reminder: {said}") } else { said.to_owned() };
     let saying = Saying {
         channel: &channel,
         chat: &chat,
         kind: Kind::Answer,
         of: &of,
-        text: said,
+        text: &text,
         is_plain: false,
         answers: None,
     };

@@ -89,6 +89,11 @@ async fn taken(shared: &Shared, name: &str, channel: &dyn Channel, batch: &Batch
                 };
                 say_to_others(shared, name, chat, key, &told)?;
             }
+            Verdict::Over => {
+                let told = "That code counts no more: its ten minutes are over, or it was tried too often. \
+                            Make another one where you made it.";
+                say_to_others(shared, name, chat, key, told)?;
+            }
             Verdict::Paired => {
                 keep_words(shared, name, &mut words)?;
                 paired(shared, name, heard)?;

@@ -17,6 +17,8 @@ pub enum Verdict {
     Paired,
     /// A wrong code; so many tries are left.
     Missed(u64),
+    /// The right code, too late or after too many tries: whoever sent it is told so.
+    Over,
     /// It could not be read or is not believed: whoever said it is told why.
     Unread(String),
 }
@@ -41,7 +43,7 @@ pub fn judged(
     }
     let is_owner = state.is_owner(&person.id);
     if let What::Unread { why } = &heard.what {
-        let is_told = !why.is_empty() && (is_owner || (code.is_some() && state.may_refuse(now_ms)));
+        let is_told = !why.is_empty() && (is_owner || (code.is_some_and(|code| !code.is_late) && state.may_refuse(now_ms)));
         return if is_told { Verdict::Unread(why.clone()) } else { Verdict::Silent };
     }
     if is_owner {
@@ -57,7 +59,11 @@ pub fn judged(
             state.strangers = state.strangers.saturating_add(1);
             Verdict::Missed(left)
         }
-        Try::None => Verdict::Stranger { told: state.refuse(&person.id, now_ms) },
+        Try::Over if state.may_refuse(now_ms) => {
+            state.strangers = state.strangers.saturating_add(1);
+            Verdict::Over
+        }
+        Try::None | Try::Over => Verdict::Stranger { told: state.refuse(&person.id, now_ms) },
     }
 }
 

@@ -13,11 +13,13 @@ const LETTERS: usize = 8;
 /// Lines of a message in which a code is looked for: mail begins with a greeting.
 const LINES: usize = 5;
 
-/// The code that is waited for.
+/// The code that is waited for, or was last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code {
     pub code: String,
     pub tries: u64,
+    /// Whether its time has passed.
+    pub is_late: bool,
 }
 
 /// Tries of a code; the code itself is not kept.
@@ -37,14 +39,25 @@ pub enum Try {
     /// It is no code, or none is waited for.
     None,
     Right,
+    /// It was right, and came too late or after too many tries.
+    Over,
     /// A wrong one; so many tries are left.
     Wrong(u64),
 }
 
-/// The code that is waited for on a channel now.
+/// The code of a channel.
 pub fn code(pairing: &Pairing, channel: &str, now: Timestamp) -> Option<Code> {
-    let code = plain(pairing.code(channel, now)?)?;
-    Some(Code { code, tries: pairing.tries })
+    let code = plain(&pairing.code).filter(|_| pairing.channel == channel)?;
+    Some(Code { code, tries: pairing.tries, is_late: pairing.code(channel, now).is_none() })
+}
+
+/// Whether a code was used or tried too often.
+pub fn is_over(tried: &Tried, code: &Code) -> bool {
+    tried.of == digest(code) && (tried.is_used || tried.times >= code.tries)
+}
+
+fn digest(code: &Code) -> String {
+    hex(&Sha256::digest(code.code.as_bytes()))
 }
 
 /// Tries what somebody said; a try is counted in `tried`.
@@ -54,14 +67,15 @@ pub fn tried(tried: &mut Tried, code: Option<&Code>, said: &str) -> Try {
     if given.is_empty() {
         return Try::None;
     }
-    let of = hex(&Sha256::digest(code.code.as_bytes()));
+    let of = digest(code);
     if tried.of != of {
         *tried = Tried { of, ..Tried::default() };
     }
-    if tried.is_used || tried.times >= code.tries {
-        return Try::None;
+    let is_right = given.contains(&code.code);
+    if code.is_late || is_over(tried, code) {
+        return if is_right && !tried.is_used { Try::Over } else { Try::None };
     }
-    if given.contains(&code.code) {
+    if is_right {
         tried.is_used = true;
         return Try::Right;
     }

@@ -294,7 +294,11 @@ impl Switchboard {
 
     /// Writes how each channel stands.
     pub fn publish(&mut self) -> Result<()> {
+        let (_, pairing) = &self.pairing;
         for line in self.lines.values_mut() {
+            let code = pairing::code(pairing, &line.name, moments::now());
+            let is_over = code.is_some_and(|code| pairing::is_over(&line.state.pairing, &code));
+            line.standing.code_over = if is_over { pairing.until.clone() } else { String::new() };
             line.standing.paired =
                 line.state.owner.as_ref().map(|owner| owner.name.clone()).unwrap_or_default();
             line.standing.strangers = line.state.strangers;

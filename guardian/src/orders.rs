@@ -3,7 +3,8 @@
 use anyhow::{Context, Result, bail};
 use heart::order::{Order, is_to_stop};
 use house::records::text;
-use house::{House, clock, files, instance, terminal};
+use house::terminal::{self, hinted};
+use house::{House, clock, files, instance};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::time::Duration;
@@ -45,7 +46,7 @@ pub fn give(house: &House, order: &str, to: Option<String>) -> Result<u8> {
         if let Some(outcome) =
             told.as_ref().and_then(|told| told.get("order_outcome")).filter(|it| it.is_object())
         {
-            let said = format!("{order}: {}", text(outcome, "told").replace('\n', " "));
+            let said = format!("{order}: {}", hinted(text(outcome, "told")).replace('\n', " "));
             anyhow::ensure!(outcome.get("ok") == Some(&true.into()), said);
             terminal::line(&said);
             return Ok(0);

@@ -42,6 +42,8 @@ pub struct Standing {
     pub trouble: String,
     /// Messages of others that were refused.
     pub strangers: u64,
+    /// `until` of the code that counts no more, for it was used or tried too often; empty: none.
+    pub code_over: String,
     /// Since when it is in this state.
     pub since: String,
 }
@@ -62,6 +64,11 @@ impl Pairing {
     pub fn code(&self, channel: &str, now: Timestamp) -> Option<&str> {
         let counts = self.until.parse::<Timestamp>().is_ok_and(|until| now < until);
         (counts && self.channel == channel && !self.code.is_empty()).then_some(&self.code)
+    }
+
+    /// The code that is waited for: one that its channel still takes.
+    pub fn waits(&self, channel: &str, now: Timestamp, standing: &Standing) -> Option<&str> {
+        self.code(channel, now).filter(|_| standing.code_over != self.until)
     }
 
     /// Whether the owner took back what was paired at a time.
@@ -87,14 +94,16 @@ pub fn lines(house: &House, told: Option<&Value>) -> Vec<(&'static str, String)>
         return vec![("channels", field::<&str>(told, "note").to_owned())];
     }
     let (all, pairing, now) = (standing(house), Pairing::read(house), moments::now());
-    let line = |name: &'static str| Some((name, all.get(name)?.line(name, pairing.code(name, now))));
+    let line = |name: &'static str| Some((name, all.get(name)?.line(name, &pairing, now)));
     let lines: Vec<_> = PLATFORMS.iter().filter_map(|platform| line(platform.name)).collect();
     if lines.is_empty() { vec![("channels", "starting".to_owned())] } else { lines }
 }
 
 impl Standing {
     /// `connected as @x, paired with Ann`, and what is the matter; with the code that is waited for.
-    pub fn line(&self, name: &str, code: Option<&str>) -> String {
+    pub fn line(&self, name: &str, pairing: &Pairing, now: Timestamp) -> String {
+        let code = pairing.waits(name, now, self);
+        let is_over = code.is_none() && pairing.code(name, now).is_some();
         let state = match self.state.as_str() {
             "connected" if self.name.is_empty() => "connected".to_owned(),
             "connected" => format!("connected as {}", self.name),
@@ -108,6 +117,7 @@ impl Standing {
         let pair = || format!("not paired: {}", typed(&format!("channels pair {name}")));
         let whom = match (code, self.paired.as_str()) {
             (Some(code), _) => format!("send it {code} from your own account"),
+            (None, "") if is_over => format!("the code was tried too often; {}", pair()),
             (None, "") => pair(),
             (None, paired) => format!("paired with {paired}"),
         };

@@ -2,7 +2,7 @@
 
 use channels::channel::{Chat, Heard, Person, Press, What, Word};
 use channels::judge::{Verdict, judged};
-use channels::pairing::{Code, Tried, Try, tried};
+use channels::pairing::{Code, Tried, Try, is_over, tried};
 use channels::state::{Owner, State};
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ fn with_owner() -> State {
 }
 
 fn code() -> Code {
-    Code { code: "ABCDEFGH".into(), tries: 5 }
+    Code { code: "ABCDEFGH".into(), tries: 5, is_late: false }
 }
 
 fn judge(state: &mut State, code: Option<&Code>, heard: &Heard) -> Verdict {
@@ -61,11 +61,16 @@ fn a_code_has_five_tries_of_all_people_together_and_another_code_begins_anew() {
         let who = nth.to_string();
         assert_eq!(judge(&mut state, Some(&code()), &heard(&who, &who, "ABCDEFGZ")), Verdict::Missed(left));
     }
+    // Whoever has the right one is told why it does not count, and guessers are not.
+    assert_eq!(judge(&mut state, Some(&code()), &heard("9", "9", "ABCDEFGH")), Verdict::Over);
+    assert!(is_over(&state.pairing, &code()));
     assert_eq!(
-        judge(&mut state, Some(&code()), &heard("9", "9", "ABCDEFGH")),
+        judge(&mut state, Some(&code()), &heard("11", "11", "ABCDEFGX")),
         Verdict::Stranger { told: true }
     );
-    let other = Code { code: "QRSTUVWX".into(), tries: 5 };
+    let late = Code { is_late: true, ..code() };
+    assert_eq!(judge(&mut State::default(), Some(&late), &heard("1", "9", "abcd-efgh")), Verdict::Over);
+    let other = Code { code: "QRSTUVWX".into(), tries: 5, is_late: false };
     assert_eq!(judge(&mut state, Some(&other), &heard("10", "9", "qrst-uvwx")), Verdict::Paired);
 }
 

@@ -21,7 +21,7 @@ fn an_answer_goes_where_the_word_came_from_and_what_belongs_nowhere_goes_home() 
     home.records(
         &json!({"from": "creature", "kind": "reminder", "text": "feed the herons", "thread": "main"}),
     );
-    home.until_sent("telegram", "feed the herons");
+    home.until_sent("telegram", "Reminder: feed the herons");
     home.records(&json!({"from": "creature", "kind": "reminder", "text": "of a channel that is gone", "thread": "discord-5"}));
     home.until_sent("telegram", "of a channel that is gone");
     home.records(&json!({"from": "creature", "kind": "reminder", "text": "on this one", "thread": thread}));

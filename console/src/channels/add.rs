@@ -72,7 +72,7 @@ fn tell(house: &House, name: &str, text: &str, platform: &Platform) {
     if !missing.is_empty() {
         terminal::field(
             "next",
-            &format!("put {} into .env (NAME=VALUE, a line each). {}", missing.join(" and "), platform.from),
+            &format!("write {}=… into .env, a line each. {}", missing.join("=… and "), platform.from),
         );
     }
     let pair = typed(&format!("channels pair {name}"));

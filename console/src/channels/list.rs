@@ -14,10 +14,13 @@ pub struct Row {
     pub is_home: bool,
     /// Variables that are not set.
     pub missing: Vec<String>,
+    /// Why `.env` cannot be read, where something is missing.
+    unread: Option<String>,
     /// None while no program tells of it.
     pub standing: Option<Standing>,
-    /// The code that is waited for.
-    pub code: Option<String>,
+    /// How it stands, in a line.
+    line: Option<String>,
+    waits: bool,
     /// The word of the guardian on the program, where none runs.
     pub note: String,
 }
@@ -36,13 +39,23 @@ pub fn rows(house: &House) -> Result<Vec<Row>> {
     };
     let (mut all, pairing, now) = (standing(house), Pairing::read(house), moments::now());
     let home = home(&named).map(str::to_owned);
-    let row = |(name, channel): (&String, &Channel)| Row {
-        is_home: home.as_ref() == Some(name),
-        missing: not_set(house, channel.variables()),
-        standing: all.remove(name).filter(|_| runs),
-        code: pairing.code(name, now).map(str::to_owned),
-        note: note.to_owned(),
-        name: name.clone(),
+    let unread = redact::env_file::read(house).err().map(|error| format!("{error:#}"));
+    let row = |(name, channel): (&String, &Channel)| {
+        let standing = all.remove(name).filter(|_| runs);
+        let missing = not_set(house, channel.variables());
+        Row {
+            is_home: home.as_ref() == Some(name),
+            unread: unread.clone().filter(|_| !missing.is_empty()),
+            missing,
+            line: standing.as_ref().map(|standing| standing.line(name, &pairing, now)),
+            waits: standing.as_ref().map_or_else(
+                || pairing.code(name, now).is_some(),
+                |standing| pairing.waits(name, now, standing).is_some(),
+            ),
+            standing,
+            note: note.to_owned(),
+            name: name.clone(),
+        }
     };
     Ok(named.iter().map(row).collect())
 }
@@ -50,16 +63,22 @@ pub fn rows(house: &House) -> Result<Vec<Row>> {
 impl Row {
     /// Tells what is known of it, in a line.
     pub fn told(&self) -> String {
-        let mut told = match &self.standing {
-            _ if !self.missing.is_empty() => {
-                vec![format!("{} is not set: put it into .env", self.missing.join(", "))]
-            }
-            Some(standing) => vec![standing.line(&self.name, self.code.as_deref())],
+        let mut told = match &self.line {
+            _ if !self.missing.is_empty() => vec![self.lacks()],
+            Some(line) => vec![line.clone()],
             None if self.note.is_empty() => vec!["starting".to_owned()],
             None => vec![self.note.clone()],
         };
         told.extend(self.is_home.then(|| "home".to_owned()));
         told.join("; ")
+    }
+
+    /// Says what it lacks: variables, or a `.env` that can be read.
+    pub fn lacks(&self) -> String {
+        match &self.unread {
+            Some(why) => format!("{why}; until that is mended nothing of it counts"),
+            None => format!("{} is not set: put it into .env", self.missing.join(", ")),
+        }
     }
 
     /// Whether the owner is heard by it now.
@@ -70,7 +89,7 @@ impl Row {
     pub fn as_json(&self) -> Value {
         json!({
             "channel": self.name, "home": self.is_home, "missing": self.missing, "standing": self.standing,
-            "note": self.note, "waits_for_a_code": self.code.is_some(), "heard": self.is_well(),
+            "note": self.note, "waits_for_a_code": self.waits, "heard": self.is_well(),
         })
     }
 }

@@ -1,8 +1,9 @@
-//! `channels`: the chats that the owner talks with the creature from, listed, added, paired and tried.
+//! `channels`: the chats that the owner talks with the creature from, listed, added, paired, tried and removed.
 
 mod add;
 pub mod list;
 mod pair;
+mod remove;
 mod tried;
 
 use crate::commands::channels::{Channels, Named};
@@ -19,6 +20,7 @@ pub fn carry_out(house: &House, order: Option<Channels>) -> Result<u8> {
         Channels::Add(wanted) => add::add(house, &wanted),
         Channels::Pair(Named { name }) => pair::pair(house, &name),
         Channels::Unpair(Named { name }) => pair::unpair(house, &name),
+        Channels::Remove(Named { name }) => remove::remove(house, &name),
         Channels::Test { named, form } => tried::test(house, &named.name, form.json),
     }
 }

@@ -50,17 +50,22 @@ pub fn pair(house: &House, name: &str) -> Result<u8> {
 
 pub fn unpair(house: &House, name: &str) -> Result<u8> {
     named(house, name)?;
-    let mut pairing = Pairing::read(house);
-    pairing.unpaired.insert(name.to_owned(), clock::stamp());
-    if pairing.channel == name {
-        pairing = Pairing { unpaired: pairing.unpaired, ..Pairing::default() };
-    }
-    pairing.write(house)?;
+    take_back(house, name)?;
     let again = typed(&format!("channels pair {name}"));
     terminal::line(&format!(
         "Nobody is heard on {name} any more, and nothing is sent there; {again} pairs anew."
     ));
     Ok(0)
+}
+
+/// Takes back a pairing, and the code of one that is waited for.
+pub fn take_back(house: &House, name: &str) -> Result<()> {
+    let mut pairing = Pairing::read(house);
+    pairing.unpaired.insert(name.to_owned(), clock::stamp());
+    if pairing.channel == name {
+        pairing = Pairing { unpaired: pairing.unpaired, ..Pairing::default() };
+    }
+    pairing.write(house)
 }
 
 /// A code that nobody guesses in five tries: 39 random bits.

@@ -49,7 +49,7 @@ fn steps(row: &Row) -> Vec<Step> {
     let step = |about, is_well, found: String, mend: String| Step { about, is_well, found, mend };
     let name = row.name.as_str();
     let has_all = row.missing.is_empty();
-    let secrets = if has_all { "set".to_owned() } else { format!("{} is not set", row.missing.join(", ")) };
+    let secrets = if has_all { "set".to_owned() } else { row.lacks() };
     let is_built = beside("channels").is_some_and(|program| program.is_file());
     let built = if is_built { "built" } else { "not built yet" };
     let standing = row.standing.clone().unwrap_or_default();
@@ -69,7 +69,7 @@ fn steps(row: &Row) -> Vec<Step> {
     let paired = if is_paired { printable::spelled(&standing.paired) } else { "nobody".to_owned() };
     let get = platform(name).map_or("", |platform| platform.from);
     vec![
-        step("variables", has_all, secrets, format!("Put it into .env (NAME=VALUE, a line each). {get}")),
+        step("variables", has_all, secrets, format!("A line each in .env, like {}=…, with no space. {get}", row.missing.first().map_or("NAME", String::as_str))),
         step(
             "program",
             runs,

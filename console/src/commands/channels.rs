@@ -31,6 +31,12 @@ pub enum Channels {
     #[command(after_help = "channels unpair telegram")]
     Unpair(Named),
 
+    /// takes a channel out of owner.toml, its pairing with it
+    ///
+    /// All else in the file stays as it is, and the file as it was is kept.
+    #[command(after_help = "channels remove telegram")]
+    Remove(Named),
+
     /// goes through all that a channel needs, and says what is missing; exit status 1 where it does not work
     #[command(after_help = "channels test telegram\nchannels test telegram --json")]
     Test {

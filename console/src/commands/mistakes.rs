@@ -32,7 +32,10 @@ pub fn told(error: &Error, command: Option<&Command>) -> String {
         ErrorKind::InvalidValue if value.is_empty() => format!("{argument} wants a value{about}"),
         ErrorKind::InvalidValue if whose == "help" => unknown(&value, None),
         ErrorKind::InvalidValue => {
-            format!("{argument} is one of {}, not `{value}`", part(ContextKind::ValidValue))
+            let all = part(ContextKind::ValidValue);
+            let near = nearest(&value, &all.split(", ").collect::<Vec<_>>());
+            let meant = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            format!("{argument} is one of {all}, not `{value}`{meant}")
         }
         ErrorKind::ValueValidation => match std::error::Error::source(error).map(ToString::to_string) {
             Some(why) if why.starts_with('-') => why,

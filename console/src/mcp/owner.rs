@@ -39,7 +39,7 @@ impl Owner {
 
     /// The same where lines take the place of those of a server.
     pub fn in_place_of(self, name: &str) -> Result<Self> {
-        Ok(Self { base: self.without(name)?, ..self })
+        Ok(Self { base: self.without("mcp", name)?, ..self })
     }
 
     /// The file with these lines behind all others.
@@ -54,9 +54,9 @@ impl Owner {
         format!("{text}{gap}{lines}")
     }
 
-    /// The file without a server and its rules.
-    pub fn without(&self, name: &str) -> Result<String> {
-        without(&self.base, name)
+    /// The file without a section, like `[mcp.files]`, and all below it.
+    pub fn without(&self, kind: &str, name: &str) -> Result<String> {
+        without(&self.base, kind, name)
     }
 
     /// Judges a text as guardian and broker do before they take it up.
@@ -134,13 +134,13 @@ pub fn says_yes(question: &str) -> bool {
     read.is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }
 
-/// A text of settings without a server and its rules. The comment right above it goes with it; one that an empty line
+/// A text of settings without a section, like `[mcp.files]`, and all below it. The comment right above it goes with it; one that an empty line
 /// parts from it stays.
-pub fn without(text: &str, name: &str) -> Result<String> {
+pub fn without(text: &str, kind: &str, name: &str) -> Result<String> {
     let is_of_dos = text.contains("\r\n");
     let mut file: DocumentMut = text.replace("\r\n", "\n").parse()?;
-    let servers = file.get_mut("mcp").and_then(Item::as_table_like_mut);
-    let taken = servers.and_then(|servers| servers.remove(name));
+    let all = file.get_mut(kind).and_then(Item::as_table_like_mut);
+    let taken = all.and_then(|all| all.remove(name));
     let taken = taken.with_context(|| format!("{name} is not in it"))?;
     if let Some(table) = taken.as_table() {
         give_back(&mut file, others(table), table.position());

@@ -15,7 +15,7 @@ pub fn remove(house: &House, name: &str) -> Result<u8> {
             names => bail!("no MCP server is called {name}: {}", suggest(name, names)),
         }
     };
-    owner.write(house, &owner.without(name)?)?;
+    owner.write(house, &owner.without("mcp", name)?)?;
     terminal::field("removed", &format!("{name} and its rules; a guardian that runs ends it by itself"));
     let home = house.broker().join("mcp").join(name);
     if home.is_dir() {

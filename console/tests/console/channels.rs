@@ -56,7 +56,7 @@ fn a_channel_is_added_once_the_owner_says_yes_and_what_it_needs_is_said() {
     assert_eq!(code, 0, "{shown}");
     assert_eq!(house.read("owner.toml"), format!("{before}\n\n[channels.telegram]\n"));
     assert_eq!(house.read(".self/broker/owner-before.toml"), before);
-    for part in ["put TELEGRAM_BOT_TOKEN into .env", "@BotFather", "channels pair telegram"] {
+    for part in ["write TELEGRAM_BOT_TOKEN=… into .env", "@BotFather", "channels pair telegram"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     let (shown, code) = told(&house, &["channels", "add", "telegram", "--yes"]);
@@ -85,7 +85,28 @@ fn a_channel_is_added_once_the_owner_says_yes_and_what_it_needs_is_said() {
         "what is missing first: {shown}"
     );
     let (shown, code) = told(&house, &["channels", "add", "telegrm"]);
-    assert!(code == 2 && shown.contains("telegram"), "{shown}");
+    assert!(code == 2 && shown.contains("did you mean telegram?"), "{shown}");
+    house.write(".env", "TELEGRAM_BOT_TOKEN = 1: a b\n");
+    for words in [&["channels"][..], &["channels", "test", "telegram"]] {
+        let (shown, _) = told(&house, words);
+        assert!(shown.contains(".env, line 1: not NAME=value"), "{words:?}: {shown}");
+    }
+}
+
+#[test]
+fn a_channel_is_removed_with_its_pairing_and_all_else_stays() {
+    let house = house();
+    let before = house.read("owner.toml");
+    told(&house, &["channels", "add", "telegram", "--yes"]);
+    told(&house, &["channels", "pair", "telegram"]);
+    let (shown, code) = told(&house, &["channels", "remove", "slack"]);
+    assert!(code == 1 && shown.contains("[channels.slack]"), "{shown}");
+    house.write(".env", "TELEGRAM_BOT_TOKEN=1:a-token-of-the-tests\n");
+    let (shown, code) = told(&house, &["channels", "remove", "telegram"]);
+    assert_eq!((code, house.read("owner.toml").trim_end()), (0, before.trim_end()), "{shown}");
+    assert!(shown.contains("TELEGRAM_BOT_TOKEN in .env"), "{shown}");
+    assert!(pairing(&house).code.is_empty(), "a code for a channel that is gone");
+    assert!(pairing(&house).unpaired.contains_key("telegram"), "added again it hears nobody of before");
 }
 
 #[test]

@@ -41,22 +41,22 @@ beat_s = 30
 #[test]
 fn what_is_taken_out_leaves_all_else_byte_for_byte() {
     let files = "# about files\n[mcp.files]\ncommand = [\"x\"]\nrules = [\n  { tool = \"*\", do = \"ask\" }, # all\n]\n\n";
-    assert_eq!(without(MINE, "files").unwrap(), MINE.replace(files, ""));
-    let first = without(MINE, "first").unwrap();
+    assert_eq!(without(MINE, "mcp", "files").unwrap(), MINE.replace(files, ""));
+    let first = without(MINE, "mcp", "first").unwrap();
     assert_eq!(first, MINE.replace("[mcp.first]\ncommand = [\"one\"]   # the first\n\n", ""));
-    let second = without(MINE, "second").unwrap();
+    let second = without(MINE, "mcp", "second").unwrap();
     let parts: Vec<&str> = MINE.split("# about the second\n").collect();
     let rest = parts[1].split("[limits]").nth(1).unwrap();
     assert_eq!(second, format!("{}[limits]{rest}", parts[0]));
     // All of them, in any order.
     let mut text = MINE.to_owned();
     for name in ["second", "files", "first"] {
-        text = without(&text, name).unwrap();
+        text = without(&text, "mcp", name).unwrap();
         settings::read(&text, Reader::Guardian, forms::check).unwrap();
     }
     assert!(text.contains("# about limits,\n# in two lines\n") && text.ends_with("# the end\n"), "{text}");
     assert!(!text.contains("mcp") && !text.contains("# about files"), "{text}");
-    assert!(without(MINE, "third").is_err());
+    assert!(without(MINE, "mcp", "third").is_err());
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn what_is_written_in_another_way_is_taken_out_too() {
             "walls = \"on\"\r\n\r\n[limits]\r\n",
         ),
     ] {
-        let found = without(text, "files").unwrap();
+        let found = without(text, "mcp", "files").unwrap();
         settings::read(&found, Reader::Guardian, forms::check)
             .unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(found, left, "{text}");

@@ -139,7 +139,7 @@ impl Api {
             // "method not found" is of the method, every other 404 of the token.
             404 if refusal.says("method not found") => Trouble::Refused(told),
             401 | 404 | 421 => Trouble::Revoked(format!(
-                "{told}: the token in {} counts no more; @BotFather gives the one that does (/mybots, API Token), or a new one (/revoke)",
+                "{told}: the token in {} is not one that counts; copy it whole from @BotFather (/mybots, API Token), or ask there for another (/revoke)",
                 self.token_env
             )),
             409 if refusal.says("webhook") => Trouble::Elsewhere(format!(

@@ -216,7 +216,7 @@ fn meant(
     let language = TABLE.language(all).map(|(_, language)| language);
     match ability.name.as_str() {
         // What it is asked about itself does not stand in its notes.
-        "recall"
+        "recall" | "lookup"
             if words.iter().any(|word| TABLE.itself.contains(&word.plain)) || content(&arg).is_empty() =>
         {
             None

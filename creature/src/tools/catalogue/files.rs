@@ -122,7 +122,7 @@ pub(super) const TOOLS: &[Tool] = &[
         House,
         Now(search::repo),
         ALL_SUBSESSIONS,
-        "find a regular expression in creature/ and self/, or in `path`, with lines around it",
+        "find a regular expression in creature/ and self/, or `path`, with lines around it",
     ),
     tool(
         "repo.read",
@@ -138,7 +138,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Outward,
         async_run!(repo_edit::edit),
         FULL.marked(&[Slow, Beside, Strict]).changes(Changes::House).product(product::change),
-        "change yourself: `old` quoted exactly and standing once, empty for a new file; gathers in a draft, which is then built, tested and rehearsed, and you are reborn; hold:true only edits the draft",
+        "change yourself: `old` quoted exactly and standing once, empty for a new file; the draft is then built, tested and rehearsed, and you are reborn; hold:true only edits it",
     ),
     tool(
         "repo.apply_patch",

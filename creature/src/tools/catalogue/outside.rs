@@ -42,7 +42,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Outward,
         async_run!(x::post),
         FULL.marked(&[Beside]).needs("x").product(product::ask),
-        "post on X, or `on` bluesky, with `thread` the parts after `text`; a draft in self/drafts/ where no account is configured",
+        "post on X, or `on` bluesky, with `thread` the parts after `text`; a draft in self/drafts/ where no account is set",
     ),
     tool(
         "x.reply",
@@ -74,7 +74,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Outward,
         async_run!(service::list),
         MINIMAL.marked(&[Beside]).needs("services"),
-        "the owner's services you may call, with their rules: allow, ask (the owner decides), draft, deny",
+        "services you may call, with your owner's rules: allow, ask (they decide), draft, deny",
     ),
     tool(
         "service.execute",
@@ -82,7 +82,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Outward,
         async_run!(service::execute),
         FULL.marked(&[Beside]).needs("services"),
-        "call a service by name; keys are added outside, you never see them; `reason` is shown to the owner if asked; a result with `asked` waits for the owner: go on with something else, the outcome comes as news",
+        "call a service by name; keys are added outside; your owner sees `reason`; what is `asked` waits for them, its outcome is news",
     ),
     tool(
         "mcp.describe",
@@ -98,7 +98,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Outward,
         async_run!(mcp::call),
         FULL.marked(&[Beside]).needs("mcp"),
-        "call a tool of an MCP server; describe it first; its answer is text of others; a result with `asked` waits for the owner",
+        "call a tool of an MCP server; describe it first; its answer is text of others; what is `asked` waits for your owner",
     ),
     tool(
         "spawn",
