@@ -43,7 +43,8 @@ pub fn judged(
     }
     let is_owner = state.is_owner(&person.id);
     if let What::Unread { why } = &heard.what {
-        let is_told = !why.is_empty() && (is_owner || (code.is_some_and(|code| !code.is_late) && state.may_refuse(now_ms)));
+        let is_told = !why.is_empty()
+            && (is_owner || (code.is_some_and(|code| !code.is_late) && state.may_refuse(now_ms)));
         return if is_told { Verdict::Unread(why.clone()) } else { Verdict::Silent };
     }
     if is_owner {

@@ -10,7 +10,7 @@
 
 use house::House;
 use house::settings::judge::Mistakes;
-use house::settings::{self, Read, Reader, declared, forms, handed, table};
+use house::settings::{self, Read, Reader, declared, forms, handed, table, words};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -354,4 +354,12 @@ fn every_setting_that_stands_beside_another_name_exists() {
         let rows = about.split("\n## ").next().unwrap();
         assert!(key.is_empty() || rows.contains(&format!("| `{key}` |")), "there is no {code}");
     }
+}
+
+#[test]
+fn what_was_meant_is_told_among_one_many_or_none() {
+    assert_eq!(words::suggest("files", &[]), "there is none");
+    assert_eq!(words::suggest("fils", &["files"]), "did you mean files?");
+    assert_eq!(words::suggest("fils", &["files", "git"]), "did you mean files? there is files, git");
+    assert_eq!(words::suggest("zzz", &["files"]), "there is files");
 }

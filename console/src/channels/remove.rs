@@ -12,7 +12,10 @@ pub fn remove(house: &House, name: &str) -> Result<u8> {
     owner.write(house, &owner.without("channels", name)?)?;
     // Added again, it must not hear who was paired before.
     pair::take_back(house, name)?;
-    terminal::field("removed", &format!("{name} and its pairing; a guardian that runs takes it up by itself"));
+    terminal::field(
+        "removed",
+        &format!("{name} and its pairing; a guardian that runs takes it up by itself"),
+    );
     terminal::field("stays", &format!("{} in .env", channel.variables().join(", ")));
     let received = house.received().join(name);
     if received.is_dir() {

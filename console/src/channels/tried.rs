@@ -69,7 +69,15 @@ fn steps(row: &Row) -> Vec<Step> {
     let paired = if is_paired { printable::spelled(&standing.paired) } else { "nobody".to_owned() };
     let get = platform(name).map_or("", |platform| platform.from);
     vec![
-        step("variables", has_all, secrets, format!("A line each in .env, like {}=…, with no space. {get}", row.missing.first().map_or("NAME", String::as_str))),
+        step(
+            "variables",
+            has_all,
+            secrets,
+            format!(
+                "A line each in .env, like {}=…, with no space. {get}",
+                row.missing.first().map_or("NAME", String::as_str)
+            ),
+        ),
         step(
             "program",
             runs,

@@ -134,8 +134,8 @@ pub fn says_yes(question: &str) -> bool {
     read.is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }
 
-/// A text of settings without a section, like `[mcp.files]`, and all below it. The comment right above it goes with it; one that an empty line
-/// parts from it stays.
+/// A text of settings without a section, like `[mcp.files]`, and all below it. The comment right above it goes with it;
+/// one that an empty line parts from it stays.
 pub fn without(text: &str, kind: &str, name: &str) -> Result<String> {
     let is_of_dos = text.contains("\r\n");
     let mut file: DocumentMut = text.replace("\r\n", "\n").parse()?;

@@ -41,8 +41,9 @@ pub fn read(house: &House) -> Result<Vec<(String, String)>> {
         pair.map_err(|error| match error {
             // The line may contain a secret, so only its number is told.
             dotenvy::Error::LineParse(line, _) => {
-                let known =
-                    literal.lines().position(|found| !line.is_empty() && found.starts_with(line.as_str()));
+                // All of the line, or its value alone.
+                let is_it = |found: &str| found.starts_with(&line) || found.ends_with(&line);
+                let known = literal.lines().position(|found| !line.is_empty() && is_it(found.trim_end()));
                 match known {
                     Some(at) => anyhow!(".env, line {}: not NAME=value; quote values with spaces", at + 1),
                     None => anyhow!(".env: a line is not NAME=value; quote values with spaces"),

@@ -43,7 +43,8 @@ pub fn shown(name: &str) -> Option<&str> {
 
 /// A sentence with the name that was probably meant, and the known names.
 pub fn suggest(word: &str, known: &[&str]) -> String {
-    let all = format!("there is {}", known.join(", "));
+    let all =
+        if known.is_empty() { "there is none".to_owned() } else { format!("there is {}", known.join(", ")) };
     match nearest(word, known) {
         Some(nearest) if (2..=MOST_LISTED).contains(&known.len()) => format!("did you mean {nearest}? {all}"),
         Some(nearest) => format!("did you mean {nearest}?"),
