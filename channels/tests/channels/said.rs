@@ -8,6 +8,26 @@ use std::fs;
 const HOUR_MS: u64 = 3_600_000;
 
 #[test]
+fn a_code_that_was_tried_too_often_is_asked_for_no_more_and_whoever_has_it_is_told() {
+    let mut home = Home::new(&["telegram"]);
+    home.start();
+    home.code("telegram", "QWRTZPSD");
+    for nth in 0..5 {
+        home.heard("telegram", json!({"from": "8", "chat": "108", "word": format!("QWRTZPS{nth}")}));
+    }
+    home.heard("telegram", json!({"from": "8", "chat": "108", "word": "QWRT-ZPSD"}));
+    home.until_sent("telegram", "That code counts no more");
+    let pairing = house::channels::Pairing::read(&home.house);
+    let now = house::moments::now();
+    assert!(pairing.code("telegram", now).is_some(), "its ten minutes are not over");
+    let line = home.until("it is published", |home| {
+        let standing = house::channels::standing(&home.house).remove("telegram")?;
+        (!standing.code_over.is_empty()).then(|| standing.line("telegram", &pairing, now))
+    });
+    assert!(line.contains("tried too often") && line.contains("channels pair telegram"), "{line}");
+}
+
+#[test]
 fn whoever_sends_the_code_is_the_owner_and_all_others_are_told_once() {
     let mut home = Home::new(&["telegram"]);
     home.start();
