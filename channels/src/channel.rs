@@ -1,4 +1,4 @@
-//! A channel: it connects, receives, acknowledges, sends and edits within its limits; who is heard is decided elsewhere.
+//! A channel: it connects, receives, acknowledges, sends and edits within its limits; `judge` decides who is heard.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -161,7 +161,7 @@ pub struct Word {
     pub message: String,
     pub text: String,
     pub files: Vec<Attached>,
-    /// Whether it names this channel or answers a message of its own: what counts in a group.
+    /// Whether it names this channel or answers a message of its own, which counts in a group.
     pub is_addressed: bool,
 }
 
@@ -195,7 +195,6 @@ pub struct Message {
     pub form: Form,
     pub buttons: Vec<Button>,
     pub file: Option<Outgoing>,
-    pub answers: Option<String>,
     /// The same for each try of the same message, 32 hexadecimal digits.
     pub key: String,
 }

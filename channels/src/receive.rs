@@ -26,7 +26,10 @@ pub async fn run(shared: Shared, name: String, channel: Rc<dyn Channel>) {
         let trouble = match channel.connect(after.as_ref()).await {
             Ok(known) => {
                 note(&shared, &name, "connected", "", |line| line.known = Some(known));
-                received(&shared, &name, channel.as_ref(), &mut pause).await
+                let since_ms = clock::since_boot_ms();
+                let trouble = received(&shared, &name, channel.as_ref(), &mut pause).await;
+                pause.lasted(clock::since_boot_ms().saturating_sub(since_ms));
+                trouble
             }
             Err(trouble) => trouble,
         };

@@ -166,7 +166,6 @@ impl Sender {
             form,
             buttons: item.buttons.clone(),
             file,
-            answers: item.answers.clone(),
             key: item.key.clone(),
         })
     }
@@ -228,5 +227,5 @@ fn doubtful(all: &mut Switchboard, item: &Item, why: &str) -> Result<()> {
 fn told_of(all: &mut Switchboard, item: &Item, told: &str) -> Result<()> {
     let (channel, chat, kind) = (&item.channel, &item.chat, Kind::Doubt);
     let of = [item.key.as_str()];
-    all.say(&Saying { channel, chat, kind, of: &of, text: told, is_plain: true, answers: None }).map(drop)
+    all.say(&Saying { channel, chat, kind, of: &of, text: told, is_plain: true }).map(drop)
 }

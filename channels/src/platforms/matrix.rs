@@ -226,7 +226,7 @@ impl Channel for Matrix {
         self.put(&message.chat, &key, &content).await.map(drop)
     }
 
-    /// There is no place for it: what became of a press is told by the edit of its message.
+    /// There is no place for it: the edit of its message tells what became of a press.
     async fn answer(&self, _press: &Press, _told: &str) -> Result<(), Trouble> {
         Ok(())
     }
@@ -241,7 +241,6 @@ impl Channel for Matrix {
     async fn fetch(&self, file: &Attached, most: u64) -> Result<Vec<u8>, Trouble> {
         let (server, id) =
             media(&file.place).ok_or_else(|| Trouble::Refused("its place is none of Matrix".to_owned()))?;
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
         // "Content repository": authenticated since v1.11; a homeserver from before answers with 404.
         let request =
             self.wire.at(Method::GET, &["client", "v1", "media", "download", server, id])?.timeout(FILE);

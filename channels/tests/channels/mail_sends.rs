@@ -23,15 +23,7 @@ fn channel(port: u16, password: &'static str) -> Mail {
 
 fn message(text: &str) -> Message {
     let chat = Chat { id: "anna@example.org".into(), thread: None, is_private: true };
-    Message {
-        chat,
-        text: text.into(),
-        form: Form::Plain,
-        buttons: vec![],
-        file: None,
-        answers: None,
-        key: "0f".repeat(16),
-    }
+    Message { chat, text: text.into(), form: Form::Plain, buttons: vec![], file: None, key: "0f".repeat(16) }
 }
 
 async fn sent(at: &'static str, does: Does) -> (Result<String, Trouble>, usize) {

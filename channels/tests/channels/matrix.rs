@@ -50,7 +50,6 @@ fn message(text: &str) -> Message {
         form: Form::MatrixHtml,
         buttons: vec![],
         file: None,
-        answers: None,
         key: "ab".repeat(16),
     }
 }

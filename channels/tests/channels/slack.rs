@@ -293,6 +293,16 @@ async fn tokens_and_scopes_that_are_missing_are_told_by_name() {
     server.meet(&Step::Say(json!({"type": "disconnect", "reason": "link_disabled"})));
     let trouble = channel.receive().await.unwrap_err();
     assert!(matches!(&trouble, Trouble::Revoked(why) if why.contains("Socket Mode")), "{trouble:?}");
+    // The address of a connection holds a ticket, by which anybody could listen.
+    server.fail(
+        "apps.connections.open",
+        Fault::Error(json!({"ok": true, "url": "ftp://a.slack.com/link?ticket=7c8d"})),
+    );
+    let trouble = channel.connect(None).await.unwrap_err();
+    assert!(
+        matches!(&trouble, Trouble::Away(why) if why.contains("a.slack.com") && !why.contains("7c8d")),
+        "{trouble:?}"
+    );
     server.fail("auth.test", Fault::Status(503));
     assert!(matches!(channel.connect(None).await, Err(Trouble::Away(_))));
     server.fail("auth.test", Fault::Limited(7));

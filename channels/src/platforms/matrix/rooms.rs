@@ -1,4 +1,4 @@
-//! Rooms of a Matrix account: who is in one, whose invitation is followed, and what was said while nobody listened.
+//! Rooms of a Matrix account: their members, the invitations that are followed, and words said while nobody listened.
 
 use super::Matrix;
 use super::events::{self, Kind, pressed};
@@ -94,7 +94,7 @@ impl Matrix {
         }
     }
 
-    /// Reads an answer; what stands between the last one and it is fetched first, and handed on in parts where it is much.
+    /// Reads an answer; events between the last one and it are fetched first, and handed on in parts where they are many.
     pub(super) async fn read(&self, at: &Position, answer: Answer) -> Result<Read, Trouble> {
         let mut heard = Vec::new();
         let mut reached = at.clone();

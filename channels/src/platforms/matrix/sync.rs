@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Events of a room's newest in an answer; what lies before them is fetched.
+/// Events of a room's newest in an answer; earlier ones are fetched.
 pub const NEWEST: usize = 20;
 
 /// The place that has been reached: all before `since`, and of rooms in `gaps` all before that token too.

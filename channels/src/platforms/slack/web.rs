@@ -2,7 +2,7 @@
 
 use crate::channel::Trouble;
 use crate::platforms::calls::{
-    ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, at, body, harmless, put, said, sent, waited,
+    ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, asked_wait, at, body, harmless, put, said, sent, waited,
 };
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
@@ -68,7 +68,7 @@ impl Web {
         let (status, headers) = (answer.status(), answer.headers().clone());
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         if status == StatusCode::TOO_MANY_REQUESTS {
-            let wait = header("retry-after").and_then(|s| s.parse().ok()).map_or(UNTOLD, Duration::from_secs);
+            let wait = asked_wait(&headers).unwrap_or(UNTOLD);
             self.waits.set(method, wait);
             return Err(Trouble::Slower(wait));
         }
