@@ -1,6 +1,6 @@
 //! Markdown as each platform has it, or as plain text; no word is lost, whatever a platform has no markup for. Pure.
 
-mod escape;
+pub mod escape;
 mod inline;
 mod matrix;
 mod page;

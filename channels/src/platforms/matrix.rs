@@ -75,6 +75,11 @@ impl Matrix {
         self.position.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The place that has been reached, as it is kept.
+    fn cursor(&self) -> Value {
+        json!(Position { invitations: self.rooms.held(), ..self.position() })
+    }
+
     fn reached(&self, position: Position) {
         *self.position.lock().unwrap_or_else(PoisonError::into_inner) = position;
     }
@@ -88,7 +93,7 @@ impl Matrix {
         let request =
             self.wire.at(Method::GET, &["client", "v3", "sync"])?.query(&query).timeout(held + SOON);
         let answer: Answer = read_as(self.wire.json(request).await?)?;
-        self.rooms.invited(&answer, &self.me());
+        self.rooms.hold(sync::invitations(&answer, &self.me()));
         Ok(answer)
     }
 
@@ -145,10 +150,11 @@ impl Channel for Matrix {
             return Err(Trouble::Away("the homeserver does not say whose token it is".to_owned()));
         }
         me.clone_into(&mut self.me.lock().unwrap_or_else(PoisonError::into_inner));
-        let position = match after {
+        let mut position: Position = match after {
             Some(cursor) => read_as(cursor.clone())?,
             None => Position::of(&self.sync("", Duration::ZERO).await?.next_batch),
         };
+        self.rooms.hold(std::mem::take(&mut position.invitations));
         self.reached(position);
         self.begins.store(after.is_none(), Ordering::Relaxed);
         Ok(Known { id: me.clone(), name: me })
@@ -164,7 +170,7 @@ impl Channel for Matrix {
 
     async fn receive(&self) -> Result<Batch, Trouble> {
         if self.begins.swap(false, Ordering::Relaxed) {
-            return Ok(Batch { heard: vec![], cursor: json!(self.position()) });
+            return Ok(Batch { heard: vec![], cursor: self.cursor() });
         }
         loop {
             self.follow().await?;
@@ -182,10 +188,9 @@ impl Channel for Matrix {
                 }
                 Err(trouble) => return Err(trouble),
             };
-            let cursor = json!(position);
             self.reached(position);
             if !heard.is_empty() {
-                return Ok(Batch { heard, cursor });
+                return Ok(Batch { heard, cursor: self.cursor() });
             }
         }
     }

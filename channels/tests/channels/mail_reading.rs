@@ -169,7 +169,7 @@ fn long_and_hostile_texts_are_bounded() {
     }
 }
 
-fn message(thread: Option<&str>, text: &str) -> Message {
+pub fn message(thread: Option<&str>, text: &str) -> Message {
     let chat = Chat { id: "anna@example.org".into(), thread: thread.map(str::to_owned), is_private: true };
     Message { chat, text: text.into(), form: Form::Plain, buttons: vec![], file: None, key: "0f".repeat(16) }
 }

@@ -4,6 +4,7 @@
 
 use super::events::{BUTTONS, KEYS};
 use crate::channel::{Form, Message};
+use crate::format::escape;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -45,7 +46,8 @@ fn text(message: &Message, media: Option<&str>, is_rich: bool) -> Value {
     for (key, button) in KEYS.iter().zip(&message.buttons) {
         let _ = write!(body, "\n{key} {}", button.label);
         if let Some(html) = &mut html {
-            let _ = write!(html, "<br>{key} {}", escaped(&button.label));
+            let _ = write!(html, "<br>{key} ");
+            escape::html(&button.label, html);
         }
     }
     let mut content = match (&message.file, media) {
@@ -79,10 +81,6 @@ fn kind(name: &str) -> (&'static str, &'static str) {
         "webp" => ("m.image", "image/webp"),
         _ => ("m.file", "application/octet-stream"),
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// HTML of ours as plain text: tags away, ends of blocks as ends of lines.

@@ -28,16 +28,20 @@ pub struct Rooms {
 }
 
 impl Rooms {
-    /// Holds the invitations of an answer, the newest where there are too many.
-    pub fn invited(&self, answer: &Answer, me: &str) {
+    /// Holds invitations until somebody who asks in them is welcome, the newest where there are too many.
+    pub fn hold(&self, invitations: impl IntoIterator<Item = Invitation>) {
         let mut held = self.invitations.lock().unwrap_or_else(PoisonError::into_inner);
-        for invitation in sync::invitations(answer, me) {
+        for invitation in invitations {
             held.retain(|other| other.room != invitation.room);
             held.push_back(invitation);
         }
         while held.len() > MOST_INVITATIONS {
             held.pop_front();
         }
+    }
+
+    pub fn held(&self) -> Vec<Invitation> {
+        self.invitations.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
     fn take(&self, is_welcome: impl Fn(&Invitation) -> bool) -> Option<Invitation> {
@@ -83,11 +87,7 @@ impl Matrix {
                 // One that was taken back, or whose room is gone.
                 Ok(_) | Err(Trouble::Refused(_)) => {}
                 Err(trouble) => {
-                    self.rooms
-                        .invitations
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .push_back(invitation);
+                    self.rooms.hold([invitation]);
                     return Err(trouble);
                 }
             }

@@ -13,11 +13,14 @@ pub struct Position {
     pub since: String,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub gaps: BTreeMap<String, String>,
+    /// Invitations that nobody may follow yet: a homeserver names each once, before `since`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invitations: Vec<Invitation>,
 }
 
 impl Position {
     pub fn of(since: &str) -> Self {
-        Self { since: since.to_owned(), gaps: BTreeMap::new() }
+        Self { since: since.to_owned(), ..Self::default() }
     }
 }
 
@@ -105,7 +108,7 @@ pub fn page_filter() -> String {
 }
 
 /// An invitation that stands: who asks, and whether the room is for those who were asked alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invitation {
     pub room: String,
     pub from: String,
