@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::fmt;
 use std::time::Duration;
 
 /// A platform that the owner is talked with on. All of it may be called at once: a send does not wait for a receive.
@@ -235,4 +236,18 @@ pub enum Trouble {
     Revoked(String),
     /// Another program receives with this sign-in.
     Elsewhere(String),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Away(why)
+            | Self::Doubtful(why)
+            | Self::Form(why)
+            | Self::Refused(why)
+            | Self::Revoked(why)
+            | Self::Elsewhere(why) => out.write_str(why),
+            Self::Slower(wait) => write!(out, "asked to wait {} s", wait.as_secs()),
+        }
+    }
 }

@@ -3,10 +3,10 @@
 //! Invariant: each message is a line of the ledger before it leaves.
 
 use crate::channel::Trouble;
-use crate::platforms::calls::asked_wait;
 use anyhow::{Context, Result, bail};
 use base64::Engine;
 use house::{House, files};
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,6 +55,12 @@ impl Broker {
         })?;
         Ok(told.channels)
     }
+}
+
+/// Reads how long an answer asks to be left alone: seconds, with a fraction where a platform has those.
+pub fn asked_wait(headers: &HeaderMap) -> Option<Duration> {
+    let seconds: f64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// Connections outward. Without a broker they are direct: for the tests of a channel alone.

@@ -313,7 +313,7 @@ async fn with_files(shared: &Shared, place: &Place<'_>, word: &Word, text: Strin
             }
             Ok(_) => format!("(a file {shown}, larger than it said and not taken)"),
             Err(trouble) => {
-                format!("(a file {shown}, which could not be fetched: {})", crate::receive::why(&trouble))
+                format!("(a file {shown}, which could not be fetched: {trouble})")
             }
         });
     }

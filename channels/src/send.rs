@@ -6,7 +6,6 @@ use crate::channel::{Channel, Chat, Form, Message, Outgoing, Sent, Trouble};
 use crate::door::{Door, Leaving};
 use crate::outbox::{Entry, Item, Kind, Step};
 use crate::pause::Pause;
-use crate::receive::why;
 use crate::switchboard::{Saying, Shared, Switchboard};
 use crate::{enclosed, format};
 use anyhow::Result;
@@ -199,7 +198,7 @@ impl Sender {
         };
         self.shared
             .borrow_mut()
-            .row(&self.name, &format!("{}: nothing is sent just now: {}", self.name, why(trouble)));
+            .row(&self.name, &format!("{}: nothing is sent just now: {trouble}", self.name));
         tokio::time::sleep(wait).await;
     }
 

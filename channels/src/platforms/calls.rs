@@ -2,7 +2,6 @@
 
 use crate::channel::Trouble;
 use house::clock;
-use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -39,12 +38,6 @@ pub async fn body(mut answer: reqwest::Response, most: u64) -> Result<Vec<u8>, T
         read.extend_from_slice(&part);
     }
     Ok(read)
-}
-
-/// Reads how long an answer asks to be left alone: seconds, with a fraction where a platform has those.
-pub fn asked_wait(headers: &HeaderMap) -> Option<Duration> {
-    let seconds: f64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// Takes a failure for one of a call that may be repeated.

@@ -1,6 +1,7 @@
 //! Discord's HTTP API: one call, its limits kept by the headers, its errors as what the owner can do about them.
 
 use crate::channel::Trouble;
+use crate::door::asked_wait;
 use crate::platforms::calls::{
     ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, at, body, harmless, said, sent, waited,
 };
@@ -117,8 +118,9 @@ impl Rest {
         match status {
             status if status.is_success() => Ok(told),
             StatusCode::TOO_MANY_REQUESTS => {
-                let seconds = at(&told, "/retry_after").as_f64().or_else(|| number(&headers, "retry-after"));
-                let wait = seconds.and_then(|s| Duration::try_from_secs_f64(s).ok()).unwrap_or(UNTOLD);
+                let seconds =
+                    at(&told, "/retry_after").as_f64().and_then(|s| Duration::try_from_secs_f64(s).ok());
+                let wait = seconds.or_else(|| asked_wait(&headers)).unwrap_or(UNTOLD);
                 let is_global = at(&told, "/global") == true || headers.contains_key("x-ratelimit-global");
                 let key = if is_global { ALL.to_owned() } else { format!("{}:{major}", self.bucket(named)) };
                 self.waits.set(&key, wait);

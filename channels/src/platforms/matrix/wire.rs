@@ -1,8 +1,8 @@
 //! Requests to a homeserver, and what its refusals mean: Matrix client-server API, "API Standards".
 
 use crate::channel::Trouble;
-use crate::door::Door;
-use crate::platforms::calls::{asked_wait, body, harmless, sent};
+use crate::door::{Door, asked_wait};
+use crate::platforms::calls::{body, harmless, sent};
 use reqwest::header::HeaderMap;
 use reqwest::{Method, RequestBuilder, StatusCode, Url};
 use serde_json::Value;

@@ -1,8 +1,9 @@
 //! Slack's Web API: one call, its limits kept by method, its errors as what the owner can do about them.
 
 use crate::channel::Trouble;
+use crate::door::asked_wait;
 use crate::platforms::calls::{
-    ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, asked_wait, at, body, harmless, put, said, sent, waited,
+    ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, at, body, harmless, put, said, sent, waited,
 };
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::Value;

@@ -4,7 +4,6 @@
 
 use crate::channel::Trouble;
 use crate::platforms::calls::{body, sent};
-use crate::receive::why;
 use bytes::Bytes;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{RequestBuilder, StatusCode};
@@ -193,7 +192,7 @@ impl Api {
 
     /// A failure below HTTP.
     fn fault(&self, trouble: &Trouble) -> Fault {
-        let whole = format!("Telegram was not reached: {}", why(trouble));
+        let whole = format!("Telegram was not reached: {trouble}");
         let reason = whole.replace(&self.token, "…").chars().take(REASON_CHARS).collect();
         if matches!(trouble, Trouble::Away(_)) { Fault::Unsent(reason) } else { Fault::Unanswered(reason) }
     }
