@@ -15,13 +15,14 @@ use crate::channel::{
 use crate::door::Door;
 use async_trait::async_trait;
 use events::{KEYS, media};
+use house::mutex::lock;
 use house::settings::channels;
 use reqwest::Method;
 use rooms::{Read, Rooms, read_as};
 use serde_json::{Value, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use sync::{Answer, Position};
 use tokio::sync::Notify;
@@ -68,11 +69,11 @@ impl Matrix {
     }
 
     fn me(&self) -> String {
-        self.me.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.me).clone()
     }
 
     fn position(&self) -> Position {
-        self.position.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.position).clone()
     }
 
     /// The place that has been reached, as it is kept.
@@ -81,7 +82,7 @@ impl Matrix {
     }
 
     fn reached(&self, position: Position) {
-        *self.position.lock().unwrap_or_else(PoisonError::into_inner) = position;
+        *lock(&self.position) = position;
     }
 
     async fn sync(&self, since: &str, held: Duration) -> Result<Answer, Trouble> {
@@ -149,7 +150,7 @@ impl Channel for Matrix {
         if me.is_empty() {
             return Err(Trouble::Away("the homeserver does not say whose token it is".to_owned()));
         }
-        me.clone_into(&mut self.me.lock().unwrap_or_else(PoisonError::into_inner));
+        me.clone_into(&mut lock(&self.me));
         let mut position: Position = match after {
             Some(cursor) => read_as(cursor.clone())?,
             None => Position::of(&self.sync("", Duration::ZERO).await?.next_batch),
@@ -161,7 +162,7 @@ impl Channel for Matrix {
     }
 
     fn welcome(&self, who: &Welcome) {
-        let mut known = self.welcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.welcome);
         if *known != *who {
             who.clone_into(&mut known);
             self.welcomed.notify_one();

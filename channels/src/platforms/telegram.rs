@@ -14,9 +14,10 @@ use crate::platforms::upload::Upload;
 use async_trait::async_trait;
 use bytes::Bytes;
 use house::clock;
+use house::mutex::lock;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 use updates::Me;
 use wire::{Api, Fault};
@@ -106,7 +107,7 @@ impl Telegram {
     }
 
     fn place(&self) -> MutexGuard<'_, Place> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.place)
     }
 
     /// Updates from `offset` on; a poll of `wait_s` seconds.

@@ -4,8 +4,8 @@
 //! tells of that to those who listen alone.
 
 use super::handler::Handler;
-use crate::ground::lock::lock;
 use crate::services::rules::globs;
+use house::mutex::lock;
 use rmcp::model::{
     PaginatedRequestParams, ServerNotification, ServerPeerInfo, SubscribeRequestParams, SubscriptionFilter,
 };

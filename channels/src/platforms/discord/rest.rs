@@ -6,11 +6,12 @@ use crate::platforms::calls::{
     ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, at, body, harmless, said, sent, waited,
 };
 use crate::platforms::upload::Upload;
+use house::mutex::lock;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, header::HeaderMap};
 use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Reference, User Agent: `DiscordBot ($url, $versionNumber)`.
@@ -133,14 +134,14 @@ impl Rest {
     }
 
     fn bucket(&self, named: &str) -> String {
-        let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let buckets = lock(&self.buckets);
         buckets.get(named).cloned().unwrap_or_else(|| named.to_owned())
     }
 
     /// Rate Limits, Header Format: an exhausted bucket is left alone until it is reset.
     fn keep_limits(&self, named: &str, major: &str, headers: &HeaderMap) {
         if let Some(bucket) = headers.get("x-ratelimit-bucket").and_then(|value| value.to_str().ok()) {
-            let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut buckets = lock(&self.buckets);
             buckets.insert(named.to_owned(), bucket.chars().take(100).collect());
         }
         if number(headers, "x-ratelimit-remaining") == Some(0.0)

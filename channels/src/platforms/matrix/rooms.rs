@@ -5,10 +5,11 @@ use super::events::{self, Kind, pressed};
 use super::sync::{self, Answer, Invitation, Page, Position};
 use super::wire::Wire;
 use crate::channel::{Chat, Heard, Person, Press, Trouble, What};
+use house::mutex::lock;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Events that are fetched before they are handed on, and those of a page.
 const AT_ONCE: usize = 1_000;
@@ -30,7 +31,7 @@ pub struct Rooms {
 impl Rooms {
     /// Holds invitations until somebody who asks in them is welcome, the newest where there are too many.
     pub fn hold(&self, invitations: impl IntoIterator<Item = Invitation>) {
-        let mut held = self.invitations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.invitations);
         for invitation in invitations {
             held.retain(|other| other.room != invitation.room);
             held.push_back(invitation);
@@ -41,28 +42,28 @@ impl Rooms {
     }
 
     pub fn held(&self) -> Vec<Invitation> {
-        self.invitations.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        lock(&self.invitations).iter().cloned().collect()
     }
 
     fn take(&self, is_welcome: impl Fn(&Invitation) -> bool) -> Option<Invitation> {
-        let mut held = self.invitations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.invitations);
         let at = held.iter().position(is_welcome)?;
         held.remove(at)
     }
 
     fn forget(&self, room: &str) {
-        self.joined.lock().unwrap_or_else(PoisonError::into_inner).remove(room);
+        lock(&self.joined).remove(room);
     }
 
     /// How many are in a room ("Room membership": `joined_members`).
     async fn count(&self, wire: &Wire, room: &str) -> Result<usize, Trouble> {
-        if let Some(count) = self.joined.lock().unwrap_or_else(PoisonError::into_inner).get(room) {
+        if let Some(count) = lock(&self.joined).get(room) {
             return Ok(*count);
         }
         let request = wire.at(Method::GET, &["client", "v3", "rooms", room, "joined_members"])?;
         let answer = wire.json(request).await?;
         let count = answer.get("joined").and_then(Value::as_object).map_or(0, serde_json::Map::len);
-        self.joined.lock().unwrap_or_else(PoisonError::into_inner).insert(room.to_owned(), count);
+        lock(&self.joined).insert(room.to_owned(), count);
         Ok(count)
     }
 }
@@ -77,7 +78,7 @@ impl Matrix {
     /// Follows the invitations of who is welcome: the owner's, and into a private room anybody's while a code is open.
     pub(super) async fn follow(&self) -> Result<(), Trouble> {
         loop {
-            let who = self.welcome.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let who = lock(&self.welcome).clone();
             let welcome = |of: &Invitation| {
                 who.owner.as_deref() == Some(of.from.as_str()) || (who.is_open && of.is_private)
             };
@@ -216,7 +217,7 @@ impl Matrix {
         key: &str,
         from: &str,
     ) -> Result<Option<Press>, Trouble> {
-        let owner = self.welcome.lock().unwrap_or_else(PoisonError::into_inner).owner.clone();
+        let owner = lock(&self.welcome).owner.clone();
         if owner.is_some_and(|owner| owner != from) || from == self.me() {
             return Ok(None);
         }
