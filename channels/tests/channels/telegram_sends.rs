@@ -29,6 +29,7 @@ async fn texts_are_as_long_as_the_platform_takes_them() {
 async fn buttons_carry_their_bytes_there_and_back() {
     let server = Server::start();
     let (channel, _) = connected(&server.url()).await;
+    server.says(OWNER, "pay 5");
     let data = "x".repeat(channel.limits().buttons.unwrap().data_bytes);
     let button = |data: &str| Button { label: "Yes".into(), data: data.into() };
     let ask = Message { buttons: vec![button(&data), button("no")], ..message("Shall I?") };
