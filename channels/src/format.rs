@@ -1,8 +1,9 @@
 //! Markdown as each platform has it, or as plain text; no word is lost, whatever a platform has no markup for. Pure.
 
+mod elements;
 pub mod escape;
 mod inline;
-mod matrix;
+
 mod page;
 
 use crate::channel::{Form, Unit};
@@ -14,7 +15,7 @@ use std::borrow::Cow;
 pub fn formatted(markdown: &str, form: Form) -> String {
     let markdown = with_definitions(markdown);
     match form {
-        Form::MatrixHtml => markdown::dressed(&markdown, &matrix::MATRIX),
+        Form::MatrixHtml => markdown::dressed(&markdown, &elements::MATRIX),
         Form::Plain | Form::TelegramHtml | Form::DiscordMarkdown | Form::SlackMrkdwn => {
             page::text(Parser::new_ext(&markdown, options()), form)
         }
