@@ -3,7 +3,6 @@
 mod elements;
 pub mod escape;
 mod inline;
-
 mod page;
 
 use crate::channel::{Form, Unit};
