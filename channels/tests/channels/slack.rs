@@ -254,6 +254,7 @@ async fn a_mention_in_a_channel_begins_a_thread_and_those_that_were_missed_begin
             state.lines.iter().all(tokio::sync::mpsc::UnboundedSender::is_closed)
         })
         .await;
+    server.state().scopes.push("channels:history");
     let missed = server.state().written(CHANNEL, OWNER, &mention, json!({}));
     let again = self::channel(&server);
     again.connect(Some(&batch.cursor)).await.unwrap();
