@@ -10,7 +10,6 @@ pub mod opened;
 
 use crate::door::callers::OF_CHANNELS;
 use crate::ground::hosts::{self, Reach};
-use crate::ground::lock::lock;
 use crate::ground::refusal::Refusal;
 use crate::handles::Handles;
 use crate::ledger::{Closed, Entry};
@@ -24,6 +23,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
+use house::mutex::lock;
 use http::{Method, Request, Uri};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;

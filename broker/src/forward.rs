@@ -6,7 +6,6 @@
 
 mod judge;
 
-use crate::ground::lock::lock;
 use crate::ground::refusal::Refusal;
 use crate::handles::Handles;
 use crate::ledger::Entry;
@@ -16,6 +15,7 @@ use crate::policy;
 use anyhow::Context;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
+use house::mutex::lock;
 use http::{Method, Request, Uri};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;

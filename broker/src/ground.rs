@@ -6,7 +6,6 @@ pub mod day;
 pub mod files;
 pub mod hosts;
 pub mod hours;
-pub mod lock;
 pub mod rate;
 pub mod refusal;
 pub mod span;

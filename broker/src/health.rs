@@ -7,11 +7,11 @@ pub mod meaning;
 
 use crate::ground::clock;
 use crate::ground::files;
-use crate::ground::lock::lock;
 use crate::ground::refusal::Refusal;
 use crate::ledger::sums::{RESUMED, STOPPED, Stopped};
 use crate::ledger::{Entry, chain};
 use house::House;
+use house::mutex::lock;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -13,8 +13,8 @@ mod writer;
 pub use entry::{Closed, Entry};
 
 use crate::ground::clock::Clock;
-use crate::ground::lock::lock;
 use house::House;
+use house::mutex::lock;
 use refusals::{Kind, Noted, Refusals, SPAN};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;

@@ -13,7 +13,6 @@ mod python_html;
 
 use crate::approvals::Approvals;
 use crate::door::callers::{Life, given};
-use crate::ground::lock::lock;
 use crate::ground::refusal::Refusal;
 use crate::ledger::Entry;
 use crate::policy;
@@ -23,6 +22,7 @@ use axum::extract::{Extension, Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
+use house::mutex::lock;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use hyper::ext::ReasonPhrase;
 use reqwest::Url;

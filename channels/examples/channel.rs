@@ -143,7 +143,6 @@ fn message(line: &Value, form: Form) -> Message {
         form: if line["plain"] == true { Form::Plain } else { form },
         buttons: serde_json::from_value::<Vec<Button>>(line["buttons"].clone()).unwrap_or_default(),
         file,
-        answers: line["answers"].as_str().map(str::to_owned),
         key: line["key"].as_str().unwrap_or("0").to_owned(),
     }
 }

@@ -87,8 +87,7 @@ impl Switchboard {
         let text = text.trim_end().to_owned();
         let showing = yes.clone();
         let of = [id, digest.as_str(), showing.as_str()];
-        let mut saying =
-            Saying { channel, chat, kind: Kind::Ask, of: &of, text: &text, is_plain: true, answers: None };
+        let mut saying = Saying { channel, chat, kind: Kind::Ask, of: &of, text: &text, is_plain: true };
         let has_buttons = can && line.limits.approves;
         let mut message = self.item(&saying, 1, &text);
         let shown = Shown {
@@ -248,7 +247,6 @@ impl Switchboard {
                 of: &of,
                 text: told,
                 is_plain: true,
-                answers: None,
             };
             match (&one.message, can_edit) {
                 (Some(message), true) => {
@@ -283,7 +281,7 @@ impl Switchboard {
     /// Replies to the owner in a chat.
     pub fn reply(&mut self, channel: &str, chat: &Chat, of: &[&str], text: &str) -> Result<()> {
         let kind = Kind::Reply;
-        self.say(&Saying { channel, chat, kind, of, text, is_plain: true, answers: None }).map(drop)
+        self.say(&Saying { channel, chat, kind, of, text, is_plain: true }).map(drop)
     }
 }
 

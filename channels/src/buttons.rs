@@ -47,7 +47,7 @@ impl Buttons {
     pub fn load(house: &House) -> Result<Self> {
         let path = places::buttons(house);
         let bytes = files::read_most(&path, MOST_BYTES)?;
-        // Without them no button counts: whoever presses one is told so, and the asks are shown once more.
+        // Without them no button counts: a press is answered so, and the asks are shown once more.
         Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default())
     }
 

@@ -1,8 +1,9 @@
-//! A channel: it connects, receives, acknowledges, sends and edits within its limits; who is heard is decided elsewhere.
+//! A channel: it connects, receives, acknowledges, sends and edits within its limits; `judge` decides who is heard.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::fmt;
 use std::time::Duration;
 
 /// A platform that the owner is talked with on. All of it may be called at once: a send does not wait for a receive.
@@ -161,7 +162,7 @@ pub struct Word {
     pub message: String,
     pub text: String,
     pub files: Vec<Attached>,
-    /// Whether it names this channel or answers a message of its own: what counts in a group.
+    /// Whether it names this channel or answers a message of its own, which counts in a group.
     pub is_addressed: bool,
 }
 
@@ -195,7 +196,6 @@ pub struct Message {
     pub form: Form,
     pub buttons: Vec<Button>,
     pub file: Option<Outgoing>,
-    pub answers: Option<String>,
     /// The same for each try of the same message, 32 hexadecimal digits.
     pub key: String,
 }
@@ -236,4 +236,18 @@ pub enum Trouble {
     Revoked(String),
     /// Another program receives with this sign-in.
     Elsewhere(String),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Away(why)
+            | Self::Doubtful(why)
+            | Self::Form(why)
+            | Self::Refused(why)
+            | Self::Revoked(why)
+            | Self::Elsewhere(why) => out.write_str(why),
+            Self::Slower(wait) => write!(out, "asked to wait {} s", wait.as_secs()),
+        }
+    }
 }

@@ -6,6 +6,7 @@ use crate::channel::Trouble;
 use anyhow::{Context, Result, bail};
 use base64::Engine;
 use house::{House, files};
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,6 +57,12 @@ impl Broker {
     }
 }
 
+/// Reads how long an answer asks to be left alone: seconds, with a fraction where a platform has those.
+pub fn asked_wait(headers: &HeaderMap) -> Option<Duration> {
+    let seconds: f64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
 /// Connections outward. Without a broker they are direct: for the tests of a channel alone.
 #[derive(Clone)]
 pub struct Door {
@@ -77,7 +84,7 @@ impl Door {
             .with_no_client_auth();
         let client = || {
             let client = reqwest::Client::builder().tls_backend_preconfigured(tls.clone());
-            // No connection is kept: what is sent over one that died meanwhile would have an unknown fate.
+            // No connection is kept: the fate of a call over one that died meanwhile would be unknown.
             let client = client.pool_max_idle_per_host(0);
             client.connect_timeout(CONNECT).redirect(reqwest::redirect::Policy::none())
         };
@@ -108,11 +115,7 @@ impl Door {
         })?;
         match answer.status().as_u16() {
             200 => Ok(()),
-            429 => {
-                let header = answer.headers().get(reqwest::header::RETRY_AFTER);
-                let seconds = header.and_then(|value| value.to_str().ok()?.parse().ok());
-                Err(Trouble::Slower(seconds.map_or(AGAIN, Duration::from_secs)))
-            }
+            429 => Err(Trouble::Slower(asked_wait(answer.headers()).unwrap_or(AGAIN))),
             status => {
                 let told: serde_json::Value = answer.json().await.unwrap_or_default();
                 let why = told.pointer("/error/message").and_then(|why| why.as_str()).unwrap_or_default();
@@ -149,7 +152,7 @@ impl Door {
         );
         stream.write_all(asked.as_bytes()).await.context("failed to ask the broker")?;
         let mut head = Vec::new();
-        // A byte at a time: what follows the head is the other side's.
+        // A byte at a time: behind the head all is the other side's.
         while !head.ends_with(b"\r\n\r\n") {
             if head.len() >= HEAD_BYTES {
                 bail!("the broker's answer for {target} has no end");

@@ -4,8 +4,9 @@
 
 use crate::channel::Outgoing;
 use crate::outbox::Enclosed;
-use crate::{format, received};
+use crate::received;
 use anyhow::{Context, Result, bail, ensure};
+use console::markdown::options;
 use house::openat::beneath;
 use house::{House, asks, files};
 use nix::fcntl::OFlag;
@@ -23,7 +24,7 @@ const BEFORE: [&str; 3] = [".self/workspace/", "workspace/", "./"];
 /// The paths in the workspace that an answer links to and that lie there: `![chart](results/chart.png)`. Each once.
 pub fn linked(house: &House, markdown: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for event in Parser::new_ext(markdown, format::options()) {
+    for event in Parser::new_ext(markdown, options()) {
         let (Event::Start(Tag::Link { dest_url, .. }) | Event::Start(Tag::Image { dest_url, .. })) = event
         else {
             continue;

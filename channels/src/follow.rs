@@ -11,6 +11,7 @@ use console::feed::shown::{Verbosity, shown};
 use house::records::follow::{Cursor, Follow};
 use house::records::memory::{Message, Record};
 use house::records::{self, text};
+use house::settings::channels::PLATFORMS;
 use house::{House, bounds, clock, files};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,7 +25,7 @@ const OLDER_BYTES: u64 = 64 << 20;
 /// Lines on acts that wait to be told.
 const MOST_ACTS: usize = 100;
 
-/// How far memory was read, as it is kept; and when the newest message that was queued was said: what is older is not told
+/// How far memory was read, as it is kept; and when the newest message that was queued was said: older ones are not told
 /// again where memory was put back or replaced.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -140,15 +141,8 @@ fn queued(all: &mut Switchboard, at: &str, message: Message) -> Result<bool> {
     let (said, thread) = (message.text(), message.thread());
     let of = [at, thread, said];
     let text = if message.kind() == "reminder" { format!("Reminder: {said}") } else { said.to_owned() };
-    let saying = Saying {
-        channel: &channel,
-        chat: &chat,
-        kind: Kind::Answer,
-        of: &of,
-        text: &text,
-        is_plain: false,
-        answers: None,
-    };
+    let saying =
+        Saying { channel: &channel, chat: &chat, kind: Kind::Answer, of: &of, text: &text, is_plain: false };
     let mut is_new = all.say(&saying)?;
     for (nth, path) in enclosed::linked(&all.house, said).into_iter().enumerate() {
         let mut item = all.item(&saying, 1_000_000 + nth, "");
@@ -167,8 +161,7 @@ fn queued(all: &mut Switchboard, at: &str, message: Message) -> Result<bool> {
 /// Where a message goes: to the chat of its thread, or home, where that is gone or it belongs to no chat.
 fn destination(all: &Switchboard, message: Message) -> Option<(String, Chat)> {
     let name = message.thread();
-    let channels = ["telegram", "discord", "slack", "matrix", "mail"];
-    let of = thread::channel(name, all.lines.keys().map(String::as_str).chain(channels));
+    let of = thread::channel(name, PLATFORMS.iter().map(|platform| platform.name));
     let line = of.and_then(|of| all.lines.get(of)).filter(|line| !line.is_gone());
     if let Some((line, chat)) = line.and_then(|line| Some((line, line.state.chat(name)?))) {
         return Some((line.name.clone(), chat.clone()));

@@ -1,25 +1,22 @@
 //! Markdown as each platform has it, or as plain text; no word is lost, whatever a platform has no markup for. Pure.
 
-mod escape;
+mod elements;
+pub mod escape;
 mod inline;
-mod matrix;
 mod page;
 
 use crate::channel::{Form, Unit};
-use pulldown_cmark::{Options, Parser};
+use console::markdown::{self, options};
+use pulldown_cmark::Parser;
 use std::borrow::Cow;
-
-/// Elements within one another that are followed; deeper ones are text of the innermost of these.
-const MOST_DEPTH: usize = 16;
 
 /// The text in a form.
 pub fn formatted(markdown: &str, form: Form) -> String {
     let markdown = with_definitions(markdown);
-    let events = Parser::new_ext(&markdown, options());
     match form {
-        Form::MatrixHtml => matrix::html(events),
+        Form::MatrixHtml => markdown::dressed(&markdown, &elements::MATRIX),
         Form::Plain | Form::TelegramHtml | Form::DiscordMarkdown | Form::SlackMrkdwn => {
-            page::text(events, form)
+            page::text(Parser::new_ext(&markdown, options()), form)
         }
     }
 }
@@ -31,18 +28,6 @@ pub fn length(text: &str, unit: Unit) -> usize {
         Unit::Utf16 => text.encode_utf16().count(),
         Unit::Bytes => text.len(),
     }
-}
-
-pub fn options() -> Options {
-    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
-}
-
-/// Where a link may lead: elsewhere it is told as text.
-fn leads_out(address: &str) -> bool {
-    let lower = address.to_ascii_lowercase();
-    let is_plain = !address.chars().any(|letter| letter.is_control() || letter.is_whitespace());
-    let schemes = ["https://", "http://", "mailto:"];
-    is_plain && schemes.iter().any(|scheme| lower.starts_with(scheme) && lower.len() > scheme.len())
 }
 
 /// A text in which definitions of links are words: a parser takes them out, used or not.

@@ -1,6 +1,6 @@
 //! Carries out whatever is heard on a channel: words are kept, commands answered, buttons pressed; then all of it is noted.
 //!
-//! Invariant: what has an effect is kept before its id is, and the id before the platform is told that it is kept.
+//! Invariant: an effect is kept before the id of its happening is, and the id before the platform is told that it is kept.
 
 use crate::channel::{Batch, Channel, Chat, Heard, Press, What, Word};
 use crate::inbox::{self, MOST_CHARS};
@@ -151,8 +151,7 @@ fn refuse(shared: &Shared, name: &str, chat: &Chat, key: &str) -> Result<()> {
 
 fn say_to_others(shared: &Shared, name: &str, chat: &Chat, key: &str, text: &str) -> Result<()> {
     use crate::{outbox::Kind, switchboard::Saying};
-    let saying =
-        Saying { channel: name, chat, kind: Kind::Refusal, of: &[key], text, is_plain: true, answers: None };
+    let saying = Saying { channel: name, chat, kind: Kind::Refusal, of: &[key], text, is_plain: true };
     shared.borrow_mut().say(&saying).map(drop)
 }
 
@@ -319,7 +318,7 @@ async fn with_files(shared: &Shared, place: &Place<'_>, word: &Word, text: Strin
             }
             Ok(_) => format!("(a file {shown}, larger than it said and not taken)"),
             Err(trouble) => {
-                format!("(a file {shown}, which could not be fetched: {})", crate::receive::why(&trouble))
+                format!("(a file {shown}, which could not be fetched: {trouble})")
             }
         });
     }

@@ -13,13 +13,13 @@ pub enum Verdict {
     Silent,
     /// A stranger's; `told`: they are told so.
     Stranger { told: bool },
-    /// It brings the code: whoever sent it is the owner from now on.
+    /// It brings the code: its sender is the owner from now on.
     Paired,
     /// A wrong code; so many tries are left.
     Missed(u64),
-    /// The right code, too late or after too many tries: whoever sent it is told so.
+    /// The right code, too late or after too many tries: its sender is told so.
     Over,
-    /// It could not be read or is not believed: whoever said it is told why.
+    /// It could not be read or is not believed: its sender is told why.
     Unread(String),
 }
 
@@ -68,7 +68,7 @@ pub fn judged(
     }
 }
 
-/// Whether it is meant for this channel, in a chat of several people. What was heard once is edited and deleted as it is.
+/// Whether it is meant for this channel, in a chat of several people. A word that was heard once is edited and deleted as it is.
 fn is_addressed(what: &What) -> bool {
     match what {
         What::Word(word) | What::Edited(word) => word.is_addressed,

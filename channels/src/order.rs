@@ -49,7 +49,7 @@ pub enum Meant {
 }
 
 impl Meant {
-    /// Whether it is asked again when it was said long ago: what sets something going. What ends something always acts.
+    /// Whether it is asked again when it was said long ago, as it sets something going. An end of something always acts.
     pub fn is_asked_again(&self) -> bool {
         match self {
             Self::Run(args) => args.first().is_some_and(|name| name == "resume"),

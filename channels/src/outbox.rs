@@ -82,9 +82,7 @@ pub struct Item {
     pub buttons: Vec<Button>,
     #[serde(default)]
     pub enclosed: Option<Enclosed>,
-    /// The message that it answers, or the one of ours that it replaces.
-    #[serde(default)]
-    pub answers: Option<String>,
+    /// The message of ours that it replaces.
     #[serde(default)]
     pub edits: Option<String>,
 }

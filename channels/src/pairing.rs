@@ -1,4 +1,4 @@
-//! Pairing: whoever sends the code that the owner's window shows is the owner on that channel. Pure.
+//! Pairing: the sender of the code that the owner's window shows is the owner on that channel. Pure.
 //!
 //! Invariant: a code counts once, for one channel, until its time, and for so many tries of all people together.
 

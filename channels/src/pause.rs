@@ -24,7 +24,10 @@ impl Pause {
         self.tries = 0;
     }
 
-    pub fn is_over(&self) -> bool {
-        self.tries == 0
+    /// Begins anew where what ended had lasted longer than any pause: a server that is begun anew each night is not ill.
+    pub fn lasted(&mut self, ms: u64) {
+        if ms > LONGEST_MS {
+            self.over();
+        }
     }
 }

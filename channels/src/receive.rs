@@ -26,7 +26,10 @@ pub async fn run(shared: Shared, name: String, channel: Rc<dyn Channel>) {
         let trouble = match channel.connect(after.as_ref()).await {
             Ok(known) => {
                 note(&shared, &name, "connected", "", |line| line.known = Some(known));
-                received(&shared, &name, channel.as_ref(), &mut pause).await
+                let since_ms = clock::since_boot_ms();
+                let trouble = received(&shared, &name, channel.as_ref(), &mut pause).await;
+                pause.lasted(clock::since_boot_ms().saturating_sub(since_ms));
+                trouble
             }
             Err(trouble) => trouble,
         };
@@ -73,14 +76,13 @@ async fn rest(shared: &Shared, name: &str, trouble: &Trouble, pause: &mut Pause)
         Trouble::Away(_) | Trouble::Doubtful(_) | Trouble::Form(_) | Trouble::Refused(_) => ("away", grown),
     };
     let was = shared.borrow().lines.get(name).map(|line| line.standing.state.clone());
-    note(shared, name, state, &why(trouble), |_| {});
+    note(shared, name, state, &trouble.to_string(), |_| {});
     if was.as_deref() != Some(state) && state != "away" {
         let told = match state {
-            "revoked" => format!(
-                "The sign-in of {name} counts no more: {}. What is for you there waits.",
-                why(trouble)
-            ),
-            _ => format!("Another program receives on {name} with the same sign-in: {}.", why(trouble)),
+            "revoked" => {
+                format!("The sign-in of {name} counts no more: {trouble}. What is for you there waits.")
+            }
+            _ => format!("Another program receives on {name} with the same sign-in: {trouble}."),
         };
         let told = shared.borrow_mut().tell_elsewhere(name, &told);
         if let Err(error) = told {
@@ -98,18 +100,5 @@ fn note(shared: &Shared, name: &str, state: &str, trouble: &str, change: impl Fn
     let noted: Result<()> = all.stands(name, state, trouble);
     if let Err(error) = noted {
         all.row(name, &format!("{name}: {error:#}"));
-    }
-}
-
-/// Words of a trouble.
-pub fn why(trouble: &Trouble) -> String {
-    match trouble {
-        Trouble::Away(why)
-        | Trouble::Doubtful(why)
-        | Trouble::Form(why)
-        | Trouble::Refused(why)
-        | Trouble::Revoked(why)
-        | Trouble::Elsewhere(why) => why.clone(),
-        Trouble::Slower(wait) => format!("asked to wait {} s", wait.as_secs()),
     }
 }

@@ -37,15 +37,8 @@ pub async fn carry_out(
                 Ok(lines) => format!("```\n{lines}\n```"),
                 Err(error) => format!("{error:#}"),
             };
-            let saying = Saying {
-                channel: name,
-                chat,
-                kind: Kind::Reply,
-                of: &[id],
-                text: &text,
-                is_plain: false,
-                answers: None,
-            };
+            let saying =
+                Saying { channel: name, chat, kind: Kind::Reply, of: &[id], text: &text, is_plain: false };
             shared.borrow_mut().say(&saying).map(drop)
         }
         Meant::Asks(one) => shared.borrow_mut().show_asks(name, chat, id, one.as_deref()),

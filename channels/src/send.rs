@@ -6,7 +6,6 @@ use crate::channel::{Channel, Chat, Form, Message, Outgoing, Sent, Trouble};
 use crate::door::{Door, Leaving};
 use crate::outbox::{Entry, Item, Kind, Step};
 use crate::pause::Pause;
-use crate::receive::why;
 use crate::switchboard::{Saying, Shared, Switchboard};
 use crate::{enclosed, format};
 use anyhow::Result;
@@ -166,7 +165,6 @@ impl Sender {
             form,
             buttons: item.buttons.clone(),
             file,
-            answers: item.answers.clone(),
             key: item.key.clone(),
         })
     }
@@ -200,7 +198,7 @@ impl Sender {
         };
         self.shared
             .borrow_mut()
-            .row(&self.name, &format!("{}: nothing is sent just now: {}", self.name, why(trouble)));
+            .row(&self.name, &format!("{}: nothing is sent just now: {trouble}", self.name));
         tokio::time::sleep(wait).await;
     }
 
@@ -228,5 +226,5 @@ fn doubtful(all: &mut Switchboard, item: &Item, why: &str) -> Result<()> {
 fn told_of(all: &mut Switchboard, item: &Item, told: &str) -> Result<()> {
     let (channel, chat, kind) = (&item.channel, &item.chat, Kind::Doubt);
     let of = [item.key.as_str()];
-    all.say(&Saying { channel, chat, kind, of: &of, text: told, is_plain: true, answers: None }).map(drop)
+    all.say(&Saying { channel, chat, kind, of: &of, text: told, is_plain: true }).map(drop)
 }

@@ -1,6 +1,6 @@
 //! A long text in parts that fit: between paragraphs first, code whole where it fits, never inside a letter with its marks. Pure.
 
-use crate::format;
+use console::markdown::options;
 use pulldown_cmark::{Event, Parser};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
@@ -27,7 +27,7 @@ pub fn plain_parts(text: &str, fits: &dyn Fn(&str) -> bool) -> Vec<String> {
 #[allow(clippy::wildcard_enum_match_arm)]
 fn blocks(text: &str) -> Vec<Range<usize>> {
     let (mut starts, mut depth) = (vec![0], 0_usize);
-    for (event, range) in Parser::new_ext(text, format::options()).into_offset_iter() {
+    for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
         match event {
             Event::Start(_) => {
                 if depth == 0 {
@@ -46,7 +46,7 @@ fn blocks(text: &str) -> Vec<Range<usize>> {
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// Puts pieces together as long as they fit, dressed; one that does not fit alone is broken by `finer`.
+/// Puts pieces together as long as they fit, dressed; a piece that does not fit alone is broken by `finer`.
 fn packed(
     pieces: &[&str],
     dress: &dyn Fn(&str) -> String,
@@ -74,7 +74,7 @@ fn packed(
     parts
 }
 
-/// The largest number up to `all` that is fit, found by doubling and halving; what is returned was tried.
+/// The largest number up to `all` that is fit, found by doubling and halving, and tried.
 fn most(all: usize, is_fit: &dyn Fn(usize) -> bool) -> usize {
     let (mut good, mut bad) = (0, all + 1);
     let mut next = 1;

@@ -26,7 +26,7 @@ const HOUR_MS: u64 = 3_600_000;
 pub struct Owner {
     pub id: String,
     pub name: String,
-    /// The chat they were paired in: what nobody asked for goes there.
+    /// The chat they were paired in, to which notices go.
     pub chat: Chat,
     pub since: String,
 }
@@ -62,8 +62,8 @@ pub struct State {
 }
 
 impl State {
-    /// As it was kept; a new one where there is none. One that cannot be read is an error: begun anew it would hear nobody,
-    /// and all that was heard once more.
+    /// Reads it as it was kept; a new one where there is none. A file that cannot be read is an error: begun anew it would hear
+    /// nobody, and all that was heard once more.
     pub fn load(house: &House, channel: &str) -> Result<Self> {
         let path = places::state(house, channel);
         let Some(bytes) = files::read_most(&path, MOST_BYTES)? else { return Ok(Self::default()) };

@@ -72,7 +72,6 @@ pub struct Saying<'a> {
     pub of: &'a [&'a str],
     pub text: &'a str,
     pub is_plain: bool,
-    pub answers: Option<String>,
 }
 
 impl Line {
@@ -154,7 +153,7 @@ impl Switchboard {
         self.publish()
     }
 
-    /// Whom a channel may let in: the owner, and anybody while a code is open.
+    /// Tells a channel whom to let in: the owner, and anybody while a code is open.
     pub fn welcome(&self, name: &str) -> Welcome {
         let owner = self.lines.get(name).and_then(|line| line.state.owner.as_ref());
         let is_open = pairing::code(&self.pairing.1, name, moments::now()).is_some();
@@ -236,7 +235,6 @@ impl Switchboard {
             is_plain: saying.is_plain,
             buttons: vec![],
             enclosed: None,
-            answers: saying.answers.clone(),
             edits: None,
         }
     }
@@ -250,20 +248,12 @@ impl Switchboard {
         for (channel, chat) in others {
             let of = ["elsewhere", of, told, &hour];
             let (kind, text) = (Kind::Notice, told);
-            self.say(&Saying {
-                channel: &channel,
-                chat: &chat,
-                kind,
-                of: &of,
-                text,
-                is_plain: true,
-                answers: None,
-            })?;
+            self.say(&Saying { channel: &channel, chat: &chat, kind, of: &of, text, is_plain: true })?;
         }
         Ok(())
     }
 
-    /// Notes how a channel stands, for the window; what is new is said to the guardian's log too.
+    /// Notes how a channel stands, for the window; a change is said to the guardian's log too.
     pub fn stands(&mut self, name: &str, state: &str, trouble: &str) -> Result<()> {
         let Some(line) = self.lines.get_mut(name) else { return Ok(()) };
         let trouble = self.keys.scrub(trouble);

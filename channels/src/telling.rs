@@ -82,7 +82,6 @@ impl Telling {
                 of: &of,
                 text: &text,
                 is_plain: false,
-                answers: None,
             };
             all.say(&saying)?;
         }
@@ -125,5 +124,5 @@ fn acts(all: &mut Switchboard) -> Result<()> {
 }
 
 fn say(all: &mut Switchboard, channel: &str, chat: &Chat, kind: Kind, of: &[&str], text: &str) -> Result<()> {
-    all.say(&Saying { channel, chat, kind, of, text, is_plain: true, answers: None }).map(drop)
+    all.say(&Saying { channel, chat, kind, of, text, is_plain: true }).map(drop)
 }

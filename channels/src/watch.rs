@@ -53,7 +53,7 @@ impl Changes {
 
     /// Waits for the next change, or for a while.
     pub async fn next(&self) {
-        // A file that was replaced is another one; one that is watched already stays so.
+        // A file that was replaced is another one; a watch that stands already stays.
         self.look_at(&self.files, AddWatchFlags::IN_MODIFY);
         let Some(watch) = &self.watch else { return tokio::time::sleep(UNWATCHED).await };
         if let Ok(Ok(mut ready)) = tokio::time::timeout(LONGEST, watch.readable()).await {

@@ -2,26 +2,68 @@
 //!
 //! Invariant: elements are of a short list and hold no attribute but ours; raw HTML and pictures stay text. Pure.
 
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// Bytes of a text that is rendered; a longer one is shown as it is.
 const MOST_BYTES: usize = 256 << 10;
 /// Elements within one another; what lies deeper stands in the innermost of these.
-const MOST_DEPTH: usize = 16;
+pub const MOST_DEPTH: usize = 16;
 /// Beginnings of the addresses a link may lead to.
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
 
-/// The text as HTML. Invisible letters stay as they are: the sender spells them out.
+/// Elements that differ by who shows them, each as it is opened and closed.
+pub struct Dress {
+    /// A link up to its address.
+    pub link: &'static str,
+    /// Around an address that is told beside its words, and whether one is that can be followed.
+    pub address: (&'static str, &'static str),
+    pub tells_links: bool,
+    pub picture: (&'static str, &'static str),
+    pub heading: fn(HeadingLevel) -> (&'static str, &'static str),
+    /// A block of code, by the name of its language.
+    pub code: fn(&str) -> (String, &'static str),
+    pub table: (&'static str, &'static str),
+    pub head: (&'static str, &'static str),
+    pub head_cell: &'static str,
+}
+
+/// The owner's page: what is wide scrolls by keyboard too, and a link opens beside it.
+const PAGE: Dress = Dress {
+    link: "<a target=\"_blank\" rel=\"noopener noreferrer\" href=\"",
+    address: (" <span class=\"address\">(", ")</span>"),
+    tells_links: true,
+    picture: ("[picture: ", "]"),
+    heading: |_| ("<p class=\"heading\">", "</p>"),
+    code: |_| ("<pre tabindex=\"0\" role=\"group\" aria-label=\"code\"><code>".to_owned(), "</code></pre>"),
+    table: (
+        "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"table\"><table>",
+        "</table></div>",
+    ),
+    head: ("<thead><tr>", "</tr></thead>"),
+    head_cell: "<th scope=\"col\">",
+};
+
+/// The text as HTML for the page. Invisible letters stay as they are: the sender spells them out.
 pub fn html(text: &str) -> String {
     if text.len() > MOST_BYTES {
         let mut out = String::from("<p class=\"plain\">");
         escape(text, &mut out);
         return out + "</p>";
     }
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut page = Page::default();
-    Parser::new_ext(text, options).for_each(|event| page.take(event));
+    dressed(text, &PAGE)
+}
+
+/// The text as HTML in these elements.
+pub fn dressed(text: &str, dress: &Dress) -> String {
+    let (out, ends, addresses) = (String::new(), vec![], vec![]);
+    let mut page = Page { dress, out, ends, addresses, is_head: false };
+    Parser::new_ext(text, options()).for_each(|event| page.take(event));
     page.out
+}
+
+/// Markdown as it is read here: with tables, struck words and lists of tasks.
+pub fn options() -> Options {
+    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }
 
 /// Text for markup and for an attribute in quotes.
@@ -38,7 +80,8 @@ pub fn escape(text: &str, out: &mut String) {
     }
 }
 
-fn leads_out(address: &str) -> bool {
+/// Whether a link may lead there: elsewhere it is told as text.
+pub fn leads_out(address: &str) -> bool {
     let lower = address.to_ascii_lowercase();
     let is_plain = !address.chars().any(|letter| letter.is_control() || letter.is_whitespace());
     is_plain && SCHEMES.iter().any(|scheme| lower.starts_with(scheme) && lower.len() > scheme.len())
@@ -50,10 +93,11 @@ struct Address {
     said: String,
     /// Closing text, written before the address.
     end: &'static str,
+    is_told: bool,
 }
 
-#[derive(Default)]
-struct Page {
+struct Page<'a> {
+    dress: &'a Dress,
     out: String,
     /// Closing text of each open element; empty for those that are not written.
     ends: Vec<&'static str>,
@@ -61,7 +105,7 @@ struct Page {
     is_head: bool,
 }
 
-impl Page {
+impl Page<'_> {
     fn take(&mut self, event: Event) {
         match event {
             Event::Start(tag) => self.begin(tag),
@@ -92,14 +136,19 @@ impl Page {
         let (begin, end) = match tag {
             Tag::Link { dest_url, .. } => return self.begin_link(&dest_url),
             Tag::Image { dest_url, .. } => {
-                let (to, said) = (dest_url.into_string(), String::new());
-                self.addresses.push(Address { to, said, end: "]" });
-                return self.open("[picture: ", "");
+                let ((begin, end), said) = (self.dress.picture, String::new());
+                self.addresses.push(Address { to: dest_url.into_string(), said, end, is_told: true });
+                return self.open(begin, "");
             }
-            Tag::CodeBlock(_) => {
-                ("<pre tabindex=\"0\" role=\"group\" aria-label=\"code\"><code>", "</code></pre>")
+            Tag::CodeBlock(kind) => {
+                let language = match &kind {
+                    CodeBlockKind::Fenced(said) => said.split([' ', ',']).next().unwrap_or_default(),
+                    CodeBlockKind::Indented => "",
+                };
+                let (begin, end) = (self.dress.code)(language);
+                return self.open(&begin, end);
             }
-            Tag::Heading { .. } => ("<p class=\"heading\">", "</p>"),
+            Tag::Heading { level, .. } => (self.dress.heading)(level),
             Tag::BlockQuote(_) => ("<blockquote>", "</blockquote>"),
             Tag::List(None) => ("<ul>", "</ul>"),
             Tag::List(Some(first)) => return self.begin_list(first),
@@ -107,16 +156,13 @@ impl Page {
             Tag::Emphasis => ("<em>", "</em>"),
             Tag::Strong => ("<strong>", "</strong>"),
             Tag::Strikethrough => ("<del>", "</del>"),
-            Tag::Table(_) => (
-                "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"table\"><table>",
-                "</table></div>",
-            ),
+            Tag::Table(_) => self.dress.table,
             Tag::TableHead => {
                 self.is_head = true;
-                ("<thead><tr>", "</tr></thead>")
+                self.dress.head
             }
             Tag::TableRow => ("<tr>", "</tr>"),
-            Tag::TableCell if self.is_head => ("<th scope=\"col\">", "</th>"),
+            Tag::TableCell if self.is_head => (self.dress.head_cell, "</th>"),
             Tag::TableCell => ("<td>", "</td>"),
             Tag::Paragraph
             | Tag::HtmlBlock
@@ -141,7 +187,8 @@ impl Page {
 
     fn begin_list(&mut self, first: u64) {
         // A number that is no list's stays out of the attribute.
-        let begin = format!("<ol start=\"{}\">", first.min(1_000_000));
+        let begin =
+            if first == 1 { "<ol>".to_owned() } else { format!("<ol start=\"{}\">", first.min(1_000_000)) };
         self.open(&begin, "</ol>");
     }
 
@@ -151,10 +198,11 @@ impl Page {
             to: address.to_owned(),
             said: String::new(),
             end: if is_link { "</a>" } else { "" },
+            is_told: !is_link || self.dress.tells_links,
         });
         self.ends.push("");
         if is_link {
-            self.out.push_str("<a target=\"_blank\" rel=\"noopener noreferrer\" href=\"");
+            self.out.push_str(self.dress.link);
             escape(address, &mut self.out);
             self.out.push_str("\">");
         }
@@ -167,14 +215,15 @@ impl Page {
         let end = self.ends.pop().unwrap_or_default();
         self.out.push_str(end);
         if matches!(tag, TagEnd::Link | TagEnd::Image)
-            && let Some(Address { to, said, end }) = self.addresses.pop()
+            && let Some(Address { to, said, end, is_told }) = self.addresses.pop()
         {
             self.out.push_str(end);
             // Words that are the address say it already.
-            if !to.is_empty() && said.trim() != to && format!("mailto:{}", said.trim()) != to {
-                self.out.push_str(" <span class=\"address\">(");
+            if is_told && !to.is_empty() && said.trim() != to && format!("mailto:{}", said.trim()) != to {
+                let (begin, end) = self.dress.address;
+                self.out.push_str(begin);
                 escape(&to, &mut self.out);
-                self.out.push_str(")</span>");
+                self.out.push_str(end);
             }
         }
     }

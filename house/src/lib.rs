@@ -15,6 +15,7 @@ pub mod lines;
 pub mod makers;
 pub mod minds;
 pub mod moments;
+pub mod mutex;
 pub mod own_time;
 pub mod records;
 pub mod risky;

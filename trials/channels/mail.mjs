@@ -83,7 +83,7 @@ async function talk({ box, signers }) {
   const one = await until('a mail', () => subject(alone, 'count them'));
   figure('a mail is heard after its sending', Date.now() - since, 'ms', 5_000);
   holds(one.heard.word.text === 'Subject: Herons\n\nPlease count them until Friday.' && one.from === 'anna@example.org' && one.private, 'a mail is its subject and its text', JSON.stringify(one));
-  const answer = await alone.does('send', { chat: one.chat, thread: one.thread, answers: one.heard.word.message, text: 'Twelve.\n.\n..Grüße ✉', key: key(1) });
+  const answer = await alone.does('send', { chat: one.chat, thread: one.thread, text: 'Twelve.\n.\n..Grüße ✉', key: key(1) });
   const [arrived] = await until('the answer', () => box.arrived(answer.message).length && box.arrived(answer.message));
   const flat = arrived.replace(/\r?\n[ \t]+/g, ' ');
   for (const field of ['From: ', 'Subject: Re: Herons', 'In-Reply-To: <Herons@example.org>', 'References: <Herons@example.org>', 'Auto-Submitted: auto-replied', `Message-ID: <${key(1)}@example.test>`]) {

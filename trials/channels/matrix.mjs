@@ -69,11 +69,11 @@ async function talk({ feral, anna }, room) {
   }
   holds(true, 'edits, deletions, odd and long texts are heard as they are');
 
-  const answered = await alone.does('send', { chat: room, thread: notice.id, answers: threaded.id, text: '<p>Yes &amp; <b>no</b></p>', key: key(1) });
+  const answered = await alone.does('send', { chat: room, thread: notice.id, text: '<p>Yes &amp; <b>no</b></p>', key: key(1) });
   const [event] = await anna.newest(room, 1);
   holds(event.event_id === answered.message && event.content.body === 'Yes & no' && event.content.formatted_body === '<p>Yes &amp; <b>no</b></p>', 'an answer in HTML and plain', JSON.stringify(event));
   holds(event.content['m.relates_to'].rel_type === 'm.thread' && event.content['m.relates_to'].event_id === notice.id, 'in its thread');
-  const again = await alone.does('send', { chat: room, thread: notice.id, answers: threaded.id, text: '<p>Yes &amp; <b>no</b></p>', key: key(1) });
+  const again = await alone.does('send', { chat: room, thread: notice.id, text: '<p>Yes &amp; <b>no</b></p>', key: key(1) });
   holds(again.message === answered.message, 'the same key is the same event', JSON.stringify(again));
   for (const text of ['x'.repeat(15_000), '"'.repeat(15_000), '😀'.repeat(3_750), '&lt;'.repeat(3_750)]) {
     const sent = await alone.does('send', { chat: room, text, key: key(100 + text.charCodeAt(0)) });

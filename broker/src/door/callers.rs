@@ -1,9 +1,9 @@
 //! Callers by token: one for each life, one for builds, one for the channels, written by the guardian; nothing else identifies one.
 
 use crate::ground::files::{self, Mark};
-use crate::ground::lock::lock;
 use base64::Engine;
 use house::House;
+use house::mutex::lock;
 use http::HeaderMap;
 use serde::Deserialize;
 use std::sync::{Mutex, MutexGuard};

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a connection that is answering a known caller's request is never ended for another.
 
-use crate::ground::lock::lock;
+use house::mutex::lock;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};

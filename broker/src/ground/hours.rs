@@ -5,8 +5,8 @@
 
 use crate::ground::clock::Clock;
 use crate::ground::files;
-use crate::ground::lock::lock;
 use house::House;
+use house::mutex::lock;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};

@@ -5,10 +5,10 @@
 
 use crate::ground::clock::Clock;
 use crate::ground::files;
-use crate::ground::lock::lock;
 use crate::ground::refusal::Refusal;
 use anyhow::{Context, Result};
 use house::House;
+use house::mutex::lock;
 use house::printable::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -3,8 +3,8 @@
 //! Absent on purpose: the disk. After a restart the broker assumes usual figures for a model until it has answered.
 
 use super::bill::Like;
-use crate::ground::lock::lock;
 use crate::money::prices::Usage;
+use house::mutex::lock;
 use ring::digest::{SHA256, digest};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard};

@@ -5,9 +5,9 @@
 pub mod spent;
 
 use crate::ground::files;
-use crate::ground::lock::lock;
 use anyhow::{Context, Result, bail};
 use house::House;
+use house::mutex::lock;
 use spent::{Charge, Line, Moment, Over, Spent};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};

@@ -1,7 +1,7 @@
 //! The certificates that all outward clients trust: this system's, read once; and what all these clients have in common.
 
-use crate::ground::lock::lock;
 use anyhow::{Context, Result};
+use house::mutex::lock;
 use reqwest::{Client, ClientBuilder, redirect, retry};
 use rustls::ClientConfig;
 use rustls_platform_verifier::ConfigVerifierExt;

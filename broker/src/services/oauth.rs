@@ -6,7 +6,6 @@
 use crate::approvals::act::Call;
 use crate::approvals::outcome::Outcome;
 use crate::ground::files;
-use crate::ground::lock::lock;
 use crate::ground::refusal::Unfit;
 use crate::handles::Handles;
 use crate::ledger::Entry;
@@ -21,6 +20,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use house::House;
 use house::bounds::brief;
+use house::mutex::lock;
 use house::printable::hex;
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use reqwest::{RequestBuilder, Url};

@@ -10,7 +10,6 @@ pub fn escaped(text: &str, form: Form, starts: bool, out: &mut String) {
     match form {
         Form::Plain => out.push_str(text),
         Form::TelegramHtml | Form::MatrixHtml => html(text, out),
-        // Slack, "Formatting message text", Escaping text: these three and no other.
         Form::SlackMrkdwn => slack(text, out),
         Form::DiscordMarkdown => discord(text, starts, out),
     }
@@ -18,24 +17,19 @@ pub fn escaped(text: &str, form: Form, starts: bool, out: &mut String) {
 
 /// Text for HTML and for an attribute in quotes. Telegram's Bot API, "HTML style": of the named entities these four are known.
 pub fn html(text: &str, out: &mut String) {
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            letter => out.push(letter),
-        }
-    }
+    entities(text, &[('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;")], out);
 }
 
-fn slack(text: &str, out: &mut String) {
+/// Text for Slack: "Formatting message text", Escaping text, has these three and no other.
+pub fn slack(text: &str, out: &mut String) {
+    entities(text, &[('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;")], out);
+}
+
+fn entities(text: &str, known: &[(char, &str)], out: &mut String) {
     for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            letter => out.push(letter),
+        match known.iter().find(|(of, _)| *of == letter) {
+            Some((_, entity)) => out.push_str(entity),
+            None => out.push(letter),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Marks of the forms: what stands before and behind words, code and quotes. Pure.
+//! Marks of the forms, before and behind words, code and quotes. Pure.
 
 use crate::channel::Form;
 
@@ -15,11 +15,10 @@ impl Mark {
     /// Telegram's Bot API, "HTML style"; Discord's help, "Markdown Text 101"; Slack, "Formatting message text".
     pub fn of(self, form: Form) -> (&'static str, &'static str) {
         match (form, self) {
-            (Form::TelegramHtml | Form::MatrixHtml, Self::Strong) => ("<b>", "</b>"),
-            (Form::TelegramHtml | Form::MatrixHtml, Self::Emphasis) => ("<i>", "</i>"),
+            (Form::TelegramHtml, Self::Strong) => ("<b>", "</b>"),
+            (Form::TelegramHtml, Self::Emphasis) => ("<i>", "</i>"),
             (Form::TelegramHtml, Self::Struck) => ("<s>", "</s>"),
-            (Form::MatrixHtml, Self::Struck) => ("<del>", "</del>"),
-            (Form::TelegramHtml | Form::MatrixHtml, Self::Code) => ("<code>", "</code>"),
+            (Form::TelegramHtml, Self::Code) => ("<code>", "</code>"),
             (Form::DiscordMarkdown, Self::Strong) => ("**", "**"),
             (Form::DiscordMarkdown, Self::Emphasis) => ("*", "*"),
             (Form::DiscordMarkdown, Self::Struck) => ("~~", "~~"),
@@ -27,7 +26,8 @@ impl Mark {
             (Form::SlackMrkdwn, Self::Emphasis) => ("_", "_"),
             (Form::SlackMrkdwn, Self::Struck) => ("~", "~"),
             (Form::DiscordMarkdown | Form::SlackMrkdwn, Self::Code) => ("`", "`"),
-            (Form::Plain, _) => ("", ""),
+            // The elements of Matrix stand beside those of the page.
+            (Form::Plain | Form::MatrixHtml, _) => ("", ""),
         }
     }
 }

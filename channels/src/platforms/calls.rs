@@ -2,9 +2,10 @@
 
 use crate::channel::Trouble;
 use house::clock;
+use house::mutex::lock;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// Longest wait for an answer, and for a file.
@@ -91,7 +92,7 @@ impl Waits {
     /// Refuses a call that would come too early on any of these routes.
     pub fn check(&self, routes: &[&str]) -> Result<(), Trouble> {
         let now = clock::since_boot_ms();
-        let waits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let waits = lock(&self.0);
         let until = routes.iter().filter_map(|route| waits.get(*route)).max();
         match until {
             Some(until) if *until > now => Err(Trouble::Slower(Duration::from_millis(until - now))),
@@ -101,7 +102,7 @@ impl Waits {
 
     pub fn set(&self, route: &str, wait: Duration) {
         let now = clock::since_boot_ms();
-        let mut waits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waits = lock(&self.0);
         waits.retain(|_, until| *until > now);
         waits.insert(route.to_owned(), now + u64::try_from(wait.as_millis()).unwrap_or(u64::MAX / 2));
     }

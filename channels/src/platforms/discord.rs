@@ -283,9 +283,6 @@ fn whole(message: &Message) -> Value {
         "flags": NO_EMBEDS,
         "components": rows(&message.buttons),
     });
-    if let Some(answered) = &message.answers {
-        put(&mut what, "message_reference", json!({"message_id": answered, "fail_if_not_exists": false}));
-    }
     if let Some(file) = &message.file {
         put(&mut what, "attachments", json!([{"id": 0, "filename": file.name}]));
     }

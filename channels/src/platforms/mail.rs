@@ -17,13 +17,13 @@ use crate::channel::{
 use crate::door::Door;
 use async_trait::async_trait;
 use house::clock;
+use house::mutex::lock;
 use house::settings::channels;
 use imap::{Account, Found, Inbox, MAIL_BYTES};
 use reading::{Place, Reader, read};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use server::Server;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::Mutex;
@@ -92,11 +92,11 @@ impl Mail {
     }
 
     fn position(&self) -> Option<Position> {
-        *self.position.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.position)
     }
 
     fn reached(&self, position: Position) {
-        *self.position.lock().unwrap_or_else(PoisonError::into_inner) = Some(position);
+        *lock(&self.position) = Some(position);
     }
 
     /// Where to go on: behind the last number, if numbers still count; else back over the last days, where the ids of mails
@@ -158,7 +158,7 @@ impl Channel for Mail {
         let position = after.map(|cursor| serde_json::from_value(cursor.clone())).transpose();
         let position = position
             .map_err(|error| Trouble::Refused(format!("its place is not as it was written: {error}")))?;
-        *self.position.lock().unwrap_or_else(PoisonError::into_inner) = position;
+        *lock(&self.position) = position;
         let mut inbox = Inbox::open(&self.mailbox, &self.door).await?;
         self.place(&mut inbox).await?;
         *held = Some(inbox);

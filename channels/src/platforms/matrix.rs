@@ -15,13 +15,14 @@ use crate::channel::{
 use crate::door::Door;
 use async_trait::async_trait;
 use events::{KEYS, media};
+use house::mutex::lock;
 use house::settings::channels;
 use reqwest::Method;
 use rooms::{Read, Rooms, read_as};
 use serde_json::{Value, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use sync::{Answer, Position};
 use tokio::sync::Notify;
@@ -68,15 +69,20 @@ impl Matrix {
     }
 
     fn me(&self) -> String {
-        self.me.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.me).clone()
     }
 
     fn position(&self) -> Position {
-        self.position.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.position).clone()
+    }
+
+    /// The place that has been reached, as it is kept.
+    fn cursor(&self) -> Value {
+        json!(Position { invitations: self.rooms.held(), ..self.position() })
     }
 
     fn reached(&self, position: Position) {
-        *self.position.lock().unwrap_or_else(PoisonError::into_inner) = position;
+        *lock(&self.position) = position;
     }
 
     async fn sync(&self, since: &str, held: Duration) -> Result<Answer, Trouble> {
@@ -88,7 +94,7 @@ impl Matrix {
         let request =
             self.wire.at(Method::GET, &["client", "v3", "sync"])?.query(&query).timeout(held + SOON);
         let answer: Answer = read_as(self.wire.json(request).await?)?;
-        self.rooms.invited(&answer, &self.me());
+        self.rooms.hold(sync::invitations(&answer, &self.me()));
         Ok(answer)
     }
 
@@ -144,18 +150,19 @@ impl Channel for Matrix {
         if me.is_empty() {
             return Err(Trouble::Away("the homeserver does not say whose token it is".to_owned()));
         }
-        me.clone_into(&mut self.me.lock().unwrap_or_else(PoisonError::into_inner));
-        let position = match after {
+        me.clone_into(&mut lock(&self.me));
+        let mut position: Position = match after {
             Some(cursor) => read_as(cursor.clone())?,
             None => Position::of(&self.sync("", Duration::ZERO).await?.next_batch),
         };
+        self.rooms.hold(std::mem::take(&mut position.invitations));
         self.reached(position);
         self.begins.store(after.is_none(), Ordering::Relaxed);
         Ok(Known { id: me.clone(), name: me })
     }
 
     fn welcome(&self, who: &Welcome) {
-        let mut known = self.welcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.welcome);
         if *known != *who {
             who.clone_into(&mut known);
             self.welcomed.notify_one();
@@ -164,7 +171,7 @@ impl Channel for Matrix {
 
     async fn receive(&self) -> Result<Batch, Trouble> {
         if self.begins.swap(false, Ordering::Relaxed) {
-            return Ok(Batch { heard: vec![], cursor: json!(self.position()) });
+            return Ok(Batch { heard: vec![], cursor: self.cursor() });
         }
         loop {
             self.follow().await?;
@@ -182,10 +189,9 @@ impl Channel for Matrix {
                 }
                 Err(trouble) => return Err(trouble),
             };
-            let cursor = json!(position);
             self.reached(position);
             if !heard.is_empty() {
-                return Ok(Batch { heard, cursor });
+                return Ok(Batch { heard, cursor: self.cursor() });
             }
         }
     }
@@ -226,7 +232,7 @@ impl Channel for Matrix {
         self.put(&message.chat, &key, &content).await.map(drop)
     }
 
-    /// There is no place for it: what became of a press is told by the edit of its message.
+    /// There is no place for it: the edit of its message tells what became of a press.
     async fn answer(&self, _press: &Press, _told: &str) -> Result<(), Trouble> {
         Ok(())
     }
@@ -241,7 +247,6 @@ impl Channel for Matrix {
     async fn fetch(&self, file: &Attached, most: u64) -> Result<Vec<u8>, Trouble> {
         let (server, id) =
             media(&file.place).ok_or_else(|| Trouble::Refused("its place is none of Matrix".to_owned()))?;
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
         // "Content repository": authenticated since v1.11; a homeserver from before answers with 404.
         let request =
             self.wire.at(Method::GET, &["client", "v1", "media", "download", server, id])?.timeout(FILE);

@@ -93,10 +93,13 @@ impl Cursor {
         if word.message.is_empty() {
             return;
         }
-        let at = self.places.iter().position(|place| place.chat == heard.chat);
+        // The message that a thread begins with stands above it.
+        let thread = heard.chat.thread.clone().filter(|first| *first != word.message);
+        let chat = Chat { thread, ..heard.chat.clone() };
+        let at = self.places.iter().position(|place| place.chat == chat);
         let before = at.and_then(|at| self.places.remove(at)).map(|place| place.last).unwrap_or_default();
         let last = if before > word.message { before } else { word.message.clone() };
-        self.places.push_back(Place { chat: heard.chat.clone(), last });
+        self.places.push_back(Place { chat, last });
         if self.places.len() > PLACES {
             self.places.pop_front();
         }

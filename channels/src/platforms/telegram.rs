@@ -14,9 +14,10 @@ use crate::platforms::upload::Upload;
 use async_trait::async_trait;
 use bytes::Bytes;
 use house::clock;
+use house::mutex::lock;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 use updates::Me;
 use wire::{Api, Fault};
@@ -106,7 +107,7 @@ impl Telegram {
     }
 
     fn place(&self) -> MutexGuard<'_, Place> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.place)
     }
 
     /// Updates from `offset` on; a poll of `wait_s` seconds.
@@ -214,7 +215,7 @@ impl Channel for Telegram {
         let Some(offset) = upto.as_i64() else {
             return Err(Trouble::Refused("this is no cursor of Telegram's".into()));
         };
-        // The next poll says so: one beside it would end it.
+        // The next poll says so: a call of its own would end that.
         self.place().offset = offset;
         Ok(())
     }
@@ -249,7 +250,7 @@ impl Channel for Telegram {
     async fn edit(&self, sent: &str, message: &Message) -> Result<(), Trouble> {
         for (method, name) in [("editMessageText", "text"), ("editMessageCaption", "caption")] {
             let chat = Chat { thread: None, ..message.chat.clone() };
-            let mut asked = text(&Message { chat, answers: None, ..message.clone() }, name)?;
+            let mut asked = text(&Message { chat, ..message.clone() }, name)?;
             asked.insert("message_id".into(), integer(sent)?);
             match self.api.call::<Value>(method, &Value::Object(asked), PATIENCE).await {
                 Err(Fault::Refused(refusal)) if refusal.says("there is no text in the message to edit") => {}
@@ -336,10 +337,6 @@ fn text(message: &Message, name: &str) -> Result<Map<String, Value>, Trouble> {
     }
     if name == "text" {
         asked.insert("link_preview_options".into(), json!({ "is_disabled": true }));
-    }
-    if let Some(answers) = &message.answers {
-        let reply = json!({ "message_id": integer(answers)?, "allow_sending_without_reply": true });
-        asked.insert("reply_parameters".into(), reply);
     }
     if !message.buttons.is_empty() {
         asked.insert("reply_markup".into(), json!({ "inline_keyboard": rows(&message.buttons) }));

@@ -25,7 +25,7 @@ impl Upload {
         form
     }
 
-    /// Ends it with the file; what the head says it is, and all of it.
+    /// Ends it with the file; returns its kind, for the head, and all of it.
     pub fn file(mut self, field: &str, name: &str, bytes: &[u8]) -> (String, Bytes) {
         self.begin(&format!("name=\"{}\"; filename=\"{}\"", escaped(field), escaped(name)));
         self.body.extend_from_slice(bytes);

@@ -39,7 +39,9 @@ pub enum Frame {
 impl Socket {
     /// Opens `url`; without TLS only where `is_plain` is the owner's wish.
     pub async fn open(door: &Door, url: &str, is_plain: bool) -> Result<Self, Trouble> {
-        let wrong = || Trouble::Away(format!("no address of a WebSocket: {url:.100}"));
+        // Behind its question mark it may hold a ticket, with which anybody could listen.
+        let shown = url.split('?').next().unwrap_or_default();
+        let wrong = || Trouble::Away(format!("no address of a WebSocket: {shown:.100}"));
         let parsed = reqwest::Url::parse(url).map_err(|_| wrong())?;
         let is_open = match parsed.scheme() {
             "wss" => false,

@@ -17,7 +17,6 @@ fn message(text: &str, key: u8) -> Message {
         form: Form::DiscordMarkdown,
         buttons: vec![],
         file: None,
-        answers: None,
         key: format!("{key:02x}{:030}", 0),
     }
 }
@@ -61,8 +60,7 @@ async fn a_message_carries_its_buttons_and_reaches_nobody_else() {
     let channel = channel(&server);
     let buttons =
         (0..7).map(|at| Button { label: format!("Yes {at}"), data: format!("{at}-{}", "x".repeat(98)) });
-    let asked =
-        Message { buttons: buttons.collect(), answers: Some("1".into()), ..message("@everyone look", 1) };
+    let asked = Message { buttons: buttons.collect(), ..message("@everyone look", 1) };
     let sent = channel.send(&asked).await.unwrap();
     let said = server.state().messages[DM].last().cloned().unwrap();
     assert_eq!(said["components"].as_array().unwrap().len(), 2, "five buttons a row");

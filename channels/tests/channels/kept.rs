@@ -17,7 +17,6 @@ fn item(key: &str) -> Item {
         is_plain: false,
         buttons: vec![],
         enclosed: None,
-        answers: None,
         edits: None,
     }
 }

@@ -1,7 +1,8 @@
 //! A mail on its way, with an end at each step: what is certain afterwards.
 
 use crate::faithful::smtp::{Does, Smtp};
-use channels::channel::{Channel, Chat, Form, Message, Trouble};
+use crate::mail_reading::message;
+use channels::channel::{Channel, Trouble};
 use channels::door::Door;
 use channels::platforms::mail::Mail;
 use channels::platforms::mail::server::{Security, Server};
@@ -21,22 +22,9 @@ fn channel(port: u16, password: &'static str) -> Mail {
     Mail::new(&settings, &|_| Some(password.to_owned()), Door::new(None).unwrap()).unwrap()
 }
 
-fn message(text: &str) -> Message {
-    let chat = Chat { id: "anna@example.org".into(), thread: None, is_private: true };
-    Message {
-        chat,
-        text: text.into(),
-        form: Form::Plain,
-        buttons: vec![],
-        file: None,
-        answers: None,
-        key: "0f".repeat(16),
-    }
-}
-
 async fn sent(at: &'static str, does: Does) -> (Result<String, Trouble>, usize) {
     let server = Smtp::start(at, does).await;
-    let sent = channel(server.port, "secret").send(&message("Yes.\n.\n..two")).await;
+    let sent = channel(server.port, "secret").send(&message(None, "Yes.\n.\n..two")).await;
     let count = server.taken.lock().unwrap().len();
     (sent.map(|sent| sent.message), count)
 }
@@ -44,7 +32,7 @@ async fn sent(at: &'static str, does: Does) -> (Result<String, Trouble>, usize) 
 #[tokio::test]
 async fn a_mail_arrives_as_it_was_and_its_id_was_known_before() {
     let server = Smtp::start("NEVER", Does::Cut).await;
-    let sent = channel(server.port, "secret").send(&message("Yes.\n.\n..two")).await.unwrap();
+    let sent = channel(server.port, "secret").send(&message(None, "Yes.\n.\n..two")).await.unwrap();
     assert_eq!(sent.message, format!("{}@example.net", "0f".repeat(16)));
     let taken = server.taken.lock().unwrap().clone();
     let mail = mail_parser::MessageParser::default().parse(taken[0].as_bytes()).unwrap();
@@ -97,12 +85,12 @@ async fn refusals_are_for_now_or_for_good_by_their_codes() {
         assert_eq!(meant, means, "{at} {says}");
     }
     let server = Smtp::start("NEVER", Does::Cut).await;
-    let wrong = channel(server.port, "wrong").send(&message("x")).await;
+    let wrong = channel(server.port, "wrong").send(&message(None, "x")).await;
     assert!(
         matches!(&wrong, Err(Trouble::Revoked(why)) if why.contains("user anna") && !why.contains("wrong")),
         "{wrong:?}"
     );
-    assert!(matches!(channel(1, "secret").send(&message("x")).await, Err(Trouble::Away(_))));
+    assert!(matches!(channel(1, "secret").send(&message(None, "x")).await, Err(Trouble::Away(_))));
 }
 
 #[test]

@@ -50,7 +50,6 @@ fn message(text: &str) -> Message {
         form: Form::MatrixHtml,
         buttons: vec![],
         file: None,
-        answers: None,
         key: "ab".repeat(16),
     }
 }
@@ -141,14 +140,40 @@ async fn the_beginning_is_told_before_anything_is_heard() {
     assert_eq!((begin.heard.len(), begin.cursor), (0, json!({ "since": "s1" })));
 }
 
+fn invited(from: &str, rule: &str) -> Value {
+    json!({ "invite_state": { "events": [
+        { "type": "m.room.join_rules", "sender": from, "state_key": "", "content": { "join_rule": rule } },
+        { "type": "m.room.member", "sender": from, "state_key": "@feral:x", "content": { "membership": "invite" } },
+    ] } })
+}
+
+/// A homeserver names an invitation once, in the answer that it came before.
+#[tokio::test]
+async fn an_invitation_waits_for_its_code_over_an_end_of_the_program() {
+    let rooms = json!({ "invite": { "!anna:x": invited("@anna:x", "invite") } });
+    let server = Homeserver::start(vec![
+        whoami(),
+        says(json!({ "next_batch": "s1", "rooms": rooms })),
+        whoami(),
+        says(json!({})),
+        synced("s2", json!({ "events": [event("$1", "hello")] })),
+        two(),
+    ])
+    .await;
+    let first = channel(&server);
+    first.connect(None).await.unwrap();
+    let begin = first.receive().await.unwrap();
+    let second = channel(&server);
+    second.welcome(&Welcome { owner: None, is_open: true });
+    second.connect(Some(&begin.cursor)).await.unwrap();
+    let batch = second.receive().await.unwrap();
+    assert_eq!(texts(&batch.heard), ["hello"]);
+    assert_eq!(batch.cursor, json!({ "since": "s2" }), "it is held no more");
+    assert!(server.paths().iter().any(|path| path.ends_with("/join")), "{:?}", server.paths());
+}
+
 #[tokio::test]
 async fn invitations_are_followed_by_who_asks_and_while_a_code_is_open() {
-    let invited = |from: &str, rule: &str| {
-        json!({ "invite_state": { "events": [
-            { "type": "m.room.join_rules", "sender": from, "state_key": "", "content": { "join_rule": rule } },
-            { "type": "m.room.member", "sender": from, "state_key": "@feral:x", "content": { "membership": "invite" } },
-        ] } })
-    };
     let rooms = json!({ "invite": {
         "!anna:x": invited("@anna:x", "public"),
         "!eve:x": invited("@eve:x", "invite"),

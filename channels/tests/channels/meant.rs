@@ -126,6 +126,13 @@ fn pauses_grow_to_five_minutes_and_begin_anew() {
         assert!(last <= Duration::from_secs(300));
     }
     assert!(last >= Duration::from_secs(225));
+    pause.lasted(300_000);
+    assert!(pause.next(0) >= Duration::from_secs(225), "what breaks again and again is waited for longer");
+    pause.lasted(300_001);
+    assert!(
+        pause.next(0) < Duration::from_secs(1),
+        "a connection that lasted was sound, though nothing was said on it"
+    );
     pause.over();
     assert!(pause.next(0) < Duration::from_secs(1));
 }

@@ -239,6 +239,30 @@ async fn mentions_presses_commands_edits_and_deletions_are_told_apart() {
     server.assert_kept();
 }
 
+/// docs/channels.md#slack: it answers in a thread below the mention.
+#[tokio::test]
+async fn a_mention_in_a_channel_begins_a_thread_and_those_that_were_missed_begin_theirs() {
+    let (server, channel, _) = talking().await;
+    let ts = |said: &Value| said["ts"].as_str().unwrap().to_owned();
+    let mention = format!("<@{BOT}> count them");
+    let first = server.say(CHANNEL, OWNER, &mention);
+    let batch = next(&channel).await;
+    assert_eq!(batch.heard[0].chat.thread, Some(ts(&first)));
+    drop(channel);
+    server
+        .until("the connection's end", |state| {
+            state.lines.iter().all(tokio::sync::mpsc::UnboundedSender::is_closed)
+        })
+        .await;
+    server.state().scopes.push("channels:history");
+    let missed = server.state().written(CHANNEL, OWNER, &mention, json!({}));
+    let again = self::channel(&server);
+    again.connect(Some(&batch.cursor)).await.unwrap();
+    let heard = hear(&again, 1).await.remove(0);
+    assert_eq!((heard.chat.thread, heard.chat.is_private), (Some(ts(&missed)), false));
+    server.assert_kept();
+}
+
 #[tokio::test]
 async fn garbage_changes_nothing() {
     let (server, channel, _) = talking().await;
@@ -293,6 +317,16 @@ async fn tokens_and_scopes_that_are_missing_are_told_by_name() {
     server.meet(&Step::Say(json!({"type": "disconnect", "reason": "link_disabled"})));
     let trouble = channel.receive().await.unwrap_err();
     assert!(matches!(&trouble, Trouble::Revoked(why) if why.contains("Socket Mode")), "{trouble:?}");
+    // The address of a connection holds a ticket, by which anybody could listen.
+    server.fail(
+        "apps.connections.open",
+        Fault::Error(json!({"ok": true, "url": "ftp://a.slack.com/link?ticket=7c8d"})),
+    );
+    let trouble = channel.connect(None).await.unwrap_err();
+    assert!(
+        matches!(&trouble, Trouble::Away(why) if why.contains("a.slack.com") && !why.contains("7c8d")),
+        "{trouble:?}"
+    );
     server.fail("auth.test", Fault::Status(503));
     assert!(matches!(channel.connect(None).await, Err(Trouble::Away(_))));
     server.fail("auth.test", Fault::Limited(7));

@@ -18,7 +18,6 @@ fn message(text: &str, key: u8) -> Message {
         form: Form::SlackMrkdwn,
         buttons: vec![],
         file: None,
-        answers: None,
         key: format!("{key:02x}{:030}", 0),
     }
 }
@@ -74,18 +73,14 @@ async fn a_message_carries_its_buttons_in_blocks_and_is_changed_whole() {
 async fn answers_go_where_the_word_came_from() {
     let server = Server::start().await;
     let channel = channel(&server);
-    let alone = Message { answers: Some("5.000001".into()), ..message("to you", 1) };
-    channel.send(&alone).await.unwrap();
+    channel.send(&message("to you", 1)).await.unwrap();
     let group = Chat { id: CHANNEL.into(), thread: None, is_private: false };
-    channel
-        .send(&Message { chat: group.clone(), answers: Some("5.000001".into()), ..message("below it", 2) })
-        .await
-        .unwrap();
+    channel.send(&Message { chat: group.clone(), ..message("beside it", 2) }).await.unwrap();
     let thread = Chat { thread: Some("6.000001".into()), ..group };
     channel.send(&Message { chat: thread.clone(), ..message("in the thread", 3) }).await.unwrap();
     assert_eq!(ours(&server, DM)[0]["thread_ts"], Value::Null);
     let threads: Vec<Value> = ours(&server, CHANNEL).iter().map(|said| said["thread_ts"].clone()).collect();
-    assert_eq!(threads, ["5.000001", "6.000001"]);
+    assert_eq!(threads, [Value::Null, "6.000001".into()]);
     channel.typing(&chat()).await.unwrap();
     assert_eq!(
         server.state().count("assistant.threads.setStatus"),

@@ -51,7 +51,6 @@ pub fn message(text: &str) -> Message {
         form: Form::TelegramHtml,
         buttons: Vec::new(),
         file: None,
-        answers: None,
         key: "0".repeat(32),
     }
 }

@@ -134,7 +134,7 @@ async fn a_group_that_has_moved_is_followed() {
     server.writes(FORUM, owner(), json!({ "migrate_from_chat_id": GROUP }));
     server.change(|state| state.chats.get_mut(&GROUP).unwrap().moved_to = Some(FORUM));
     let chat = Chat { id: GROUP.to_string(), thread: None, is_private: false };
-    channel.send(&Message { chat, answers: Some("1".into()), ..message("still here") }).await.unwrap();
+    channel.send(&Message { chat, ..message("still here") }).await.unwrap();
     assert_eq!(server.state().sent[0]["chat"]["id"], json!(FORUM));
     server.says(OWNER, "next");
     assert_eq!(texts(&channel.receive().await.unwrap()), ["next"], "what a chat says of itself is no word");

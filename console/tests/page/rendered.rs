@@ -60,7 +60,7 @@ fn what_is_written_with_marks_is_shown_with_them() {
     is_ours(&shown);
     for part in [
         "<p class=\"heading\">Three</p>",
-        "<ol start=\"1\"><li><strong>ed</strong> is <em>old</em></li>",
+        "<ol><li><strong>ed</strong> is <em>old</em></li>",
         "<code>cat -v</code>",
         "<th scope=\"col\">tool</th>",
         "<td>ed</td>",

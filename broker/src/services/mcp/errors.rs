@@ -1,7 +1,7 @@
 //! The end of what a server's program writes to its error output: for the owner who tries it, and nobody else.
 
-use crate::ground::lock::lock;
 use crate::secrets::Secrets;
+use house::mutex::lock;
 use house::{bounds::brief, printable};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

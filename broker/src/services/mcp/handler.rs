@@ -1,7 +1,7 @@
 //! The broker as a client of one MCP server: notes what changed there and how far a call is; grants nothing.
 
 use super::watched::Watched;
-use crate::ground::lock::lock;
+use house::mutex::lock;
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProtocolVersion,

@@ -1,11 +1,11 @@
 //! Resources of a server that the owner has watched: subscribed to as long as its session lasts, in the way of its revision.
 //!
-//! What it tells of them is kept until it is told on, bounded; a change of its tools is heard here too, where its revision
+//! Its news of them are kept until they are told on, bounded; a change of its tools is heard here too, where its revision
 //! tells of that to those who listen alone.
 
 use super::handler::Handler;
-use crate::ground::lock::lock;
 use crate::services::rules::globs;
+use house::mutex::lock;
 use rmcp::model::{
     PaginatedRequestParams, ServerNotification, ServerPeerInfo, SubscribeRequestParams, SubscriptionFilter,
 };

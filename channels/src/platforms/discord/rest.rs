@@ -1,15 +1,17 @@
 //! Discord's HTTP API: one call, its limits kept by the headers, its errors as what the owner can do about them.
 
 use crate::channel::Trouble;
+use crate::door::asked_wait;
 use crate::platforms::calls::{
     ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, at, body, harmless, said, sent, waited,
 };
 use crate::platforms::upload::Upload;
+use house::mutex::lock;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, header::HeaderMap};
 use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Reference, User Agent: `DiscordBot ($url, $versionNumber)`.
@@ -117,8 +119,9 @@ impl Rest {
         match status {
             status if status.is_success() => Ok(told),
             StatusCode::TOO_MANY_REQUESTS => {
-                let seconds = at(&told, "/retry_after").as_f64().or_else(|| number(&headers, "retry-after"));
-                let wait = seconds.and_then(|s| Duration::try_from_secs_f64(s).ok()).unwrap_or(UNTOLD);
+                let seconds =
+                    at(&told, "/retry_after").as_f64().and_then(|s| Duration::try_from_secs_f64(s).ok());
+                let wait = seconds.or_else(|| asked_wait(&headers)).unwrap_or(UNTOLD);
                 let is_global = at(&told, "/global") == true || headers.contains_key("x-ratelimit-global");
                 let key = if is_global { ALL.to_owned() } else { format!("{}:{major}", self.bucket(named)) };
                 self.waits.set(&key, wait);
@@ -131,14 +134,14 @@ impl Rest {
     }
 
     fn bucket(&self, named: &str) -> String {
-        let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let buckets = lock(&self.buckets);
         buckets.get(named).cloned().unwrap_or_else(|| named.to_owned())
     }
 
     /// Rate Limits, Header Format: an exhausted bucket is left alone until it is reset.
     fn keep_limits(&self, named: &str, major: &str, headers: &HeaderMap) {
         if let Some(bucket) = headers.get("x-ratelimit-bucket").and_then(|value| value.to_str().ok()) {
-            let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut buckets = lock(&self.buckets);
             buckets.insert(named.to_owned(), bucket.chars().take(100).collect());
         }
         if number(headers, "x-ratelimit-remaining") == Some(0.0)

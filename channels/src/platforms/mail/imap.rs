@@ -1,4 +1,4 @@
-//! The mailbox: what is new in it, by numbers that only grow, and the wait for more. RFC 9051 (IMAP), RFC 2177 (IDLE).
+//! The mailbox: its new mails, by numbers that only grow, and the wait for more. RFC 9051 (IMAP), RFC 2177 (IDLE).
 
 use super::reading::Place;
 use super::server::{Security, Server, Wire};

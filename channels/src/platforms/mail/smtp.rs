@@ -111,7 +111,7 @@ impl Talk<'_> {
         Ok(answer)
     }
 
-    /// Begins TLS; what came before it counts for nothing (RFC 3207, 4.2).
+    /// Begins TLS; all that came before it counts for nothing (RFC 3207, 4.2).
     async fn secured(mut self, door: &Door) -> Result<Self, Trouble> {
         expect(self.said("STARTTLS").await?, 220, "STARTTLS")?;
         let stream = self.server.secured(door, self.stream.into_inner()).await?;

@@ -4,7 +4,6 @@ use super::reading::{Conversation, line};
 use crate::channel::Message;
 use mail_builder::MessageBuilder;
 use mail_builder::headers::date::Date;
-use mail_builder::headers::message_id::MessageId;
 use mail_builder::headers::text::Text;
 
 const SUBJECT_CHARS: usize = 60;
@@ -24,13 +23,13 @@ pub fn written(message: &Message, from: &str, now_ms: u64) -> Result<Vec<u8>, St
         return Err(format!("{:?} is no address that mail can go to", line(to, 100)));
     }
     let talk = message.chat.thread.as_deref().map(Conversation::read);
-    let answers = message.answers.clone().filter(|id| !id.is_empty());
     let subject = match &talk {
         Some(talk) if !talk.subject.is_empty() => format!("Re: {}", talk.subject),
         _ => first_line(&message.text),
     };
+    let root = talk.map(|talk| talk.root).filter(|root| !root.is_empty());
     // RFC 3834, 5: an answer to a mail, or a mail of its own accord; 3.1.8 and 4: neither is to be answered by a program.
-    let automatic = if answers.is_some() { "auto-replied" } else { "auto-generated" };
+    let automatic = if root.is_some() { "auto-replied" } else { "auto-generated" };
     let mut mail = MessageBuilder::new()
         .from(from)
         .to(to.as_str())
@@ -39,15 +38,9 @@ pub fn written(message: &Message, from: &str, now_ms: u64) -> Result<Vec<u8>, St
         .message_id(id(&message.key, from))
         .header("Auto-Submitted", Text::new(automatic))
         .header("X-Auto-Response-Suppress", Text::new("All"));
-    // RFC 5322, 3.6.4: what is answered, and the conversation from its first mail.
-    let root = talk.map(|talk| talk.root).filter(|root| !root.is_empty());
-    if let Some(answered) = answers.clone().or(root.clone()) {
-        mail = mail.in_reply_to(answered);
-    }
-    let mut references: Vec<String> = root.into_iter().chain(answers).collect();
-    references.dedup();
-    if !references.is_empty() {
-        mail = mail.references(MessageId::new_list(references.into_iter()));
+    // RFC 5322, 3.6.4: a conversation is known by its first mail.
+    if let Some(root) = root {
+        mail = mail.in_reply_to(root.clone()).references(root);
     }
     mail = mail.text_body(message.text.clone());
     if let Some(file) = &message.file {

@@ -3,7 +3,8 @@
 //! Matrix client-server API, "m.room.message msgtypes", "Event replacements", "Threading".
 
 use super::events::{BUTTONS, KEYS};
-use crate::channel::{Chat, Form, Message};
+use crate::channel::{Form, Message};
+use crate::format::escape;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -16,8 +17,10 @@ pub fn content(message: &Message, media: Option<&str>) -> Value {
     if whole.to_string().len() > CONTENT_BYTES {
         whole = text(message, media, false);
     }
-    let relation = relation(&message.chat, message.answers.as_deref());
-    if let (Some(relation), Some(content)) = (relation, whole.as_object_mut()) {
+    if let (Some(root), Some(content)) = (&message.chat.thread, whole.as_object_mut()) {
+        // For programs that show no threads it answers the first message of its own.
+        let relation = json!({ "rel_type": "m.thread", "event_id": root, "is_falling_back": true,
+            "m.in_reply_to": { "event_id": root } });
         content.insert("m.relates_to".to_owned(), relation);
     }
     whole
@@ -43,7 +46,8 @@ fn text(message: &Message, media: Option<&str>, is_rich: bool) -> Value {
     for (key, button) in KEYS.iter().zip(&message.buttons) {
         let _ = write!(body, "\n{key} {}", button.label);
         if let Some(html) = &mut html {
-            let _ = write!(html, "<br>{key} {}", escaped(&button.label));
+            let _ = write!(html, "<br>{key} ");
+            escape::html(&button.label, html);
         }
     }
     let mut content = match (&message.file, media) {
@@ -67,18 +71,6 @@ fn text(message: &Message, media: Option<&str>, is_rich: bool) -> Value {
     content
 }
 
-/// Where a message belongs: to a thread, with an answer in it for who shows none; else to what it answers.
-fn relation(chat: &Chat, answers: Option<&str>) -> Option<Value> {
-    match (&chat.thread, answers) {
-        (Some(root), answers) => {
-            Some(json!({ "rel_type": "m.thread", "event_id": root, "is_falling_back": true,
-            "m.in_reply_to": { "event_id": answers.unwrap_or(root) } }))
-        }
-        (None, Some(answers)) => Some(json!({ "m.in_reply_to": { "event_id": answers } })),
-        (None, None) => None,
-    }
-}
-
 /// Kind of a file by its name: a picture that every program shows, else a file.
 fn kind(name: &str) -> (&'static str, &'static str) {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
@@ -89,10 +81,6 @@ fn kind(name: &str) -> (&'static str, &'static str) {
         "webp" => ("m.image", "image/webp"),
         _ => ("m.file", "application/octet-stream"),
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// HTML of ours as plain text: tags away, ends of blocks as ends of lines.

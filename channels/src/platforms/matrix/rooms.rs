@@ -1,14 +1,15 @@
-//! Rooms of a Matrix account: who is in one, whose invitation is followed, and what was said while nobody listened.
+//! Rooms of a Matrix account: their members, the invitations that are followed, and words said while nobody listened.
 
 use super::Matrix;
 use super::events::{self, Kind, pressed};
 use super::sync::{self, Answer, Invitation, Page, Position};
 use super::wire::Wire;
 use crate::channel::{Chat, Heard, Person, Press, Trouble, What};
+use house::mutex::lock;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Events that are fetched before they are handed on, and those of a page.
 const AT_ONCE: usize = 1_000;
@@ -28,10 +29,10 @@ pub struct Rooms {
 }
 
 impl Rooms {
-    /// Holds the invitations of an answer, the newest where there are too many.
-    pub fn invited(&self, answer: &Answer, me: &str) {
-        let mut held = self.invitations.lock().unwrap_or_else(PoisonError::into_inner);
-        for invitation in sync::invitations(answer, me) {
+    /// Holds invitations until somebody who asks in them is welcome, the newest where there are too many.
+    pub fn hold(&self, invitations: impl IntoIterator<Item = Invitation>) {
+        let mut held = lock(&self.invitations);
+        for invitation in invitations {
             held.retain(|other| other.room != invitation.room);
             held.push_back(invitation);
         }
@@ -40,25 +41,29 @@ impl Rooms {
         }
     }
 
+    pub fn held(&self) -> Vec<Invitation> {
+        lock(&self.invitations).iter().cloned().collect()
+    }
+
     fn take(&self, is_welcome: impl Fn(&Invitation) -> bool) -> Option<Invitation> {
-        let mut held = self.invitations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.invitations);
         let at = held.iter().position(is_welcome)?;
         held.remove(at)
     }
 
     fn forget(&self, room: &str) {
-        self.joined.lock().unwrap_or_else(PoisonError::into_inner).remove(room);
+        lock(&self.joined).remove(room);
     }
 
     /// How many are in a room ("Room membership": `joined_members`).
     async fn count(&self, wire: &Wire, room: &str) -> Result<usize, Trouble> {
-        if let Some(count) = self.joined.lock().unwrap_or_else(PoisonError::into_inner).get(room) {
+        if let Some(count) = lock(&self.joined).get(room) {
             return Ok(*count);
         }
         let request = wire.at(Method::GET, &["client", "v3", "rooms", room, "joined_members"])?;
         let answer = wire.json(request).await?;
         let count = answer.get("joined").and_then(Value::as_object).map_or(0, serde_json::Map::len);
-        self.joined.lock().unwrap_or_else(PoisonError::into_inner).insert(room.to_owned(), count);
+        lock(&self.joined).insert(room.to_owned(), count);
         Ok(count)
     }
 }
@@ -73,7 +78,7 @@ impl Matrix {
     /// Follows the invitations of who is welcome: the owner's, and into a private room anybody's while a code is open.
     pub(super) async fn follow(&self) -> Result<(), Trouble> {
         loop {
-            let who = self.welcome.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let who = lock(&self.welcome).clone();
             let welcome = |of: &Invitation| {
                 who.owner.as_deref() == Some(of.from.as_str()) || (who.is_open && of.is_private)
             };
@@ -83,18 +88,14 @@ impl Matrix {
                 // One that was taken back, or whose room is gone.
                 Ok(_) | Err(Trouble::Refused(_)) => {}
                 Err(trouble) => {
-                    self.rooms
-                        .invitations
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .push_back(invitation);
+                    self.rooms.hold([invitation]);
                     return Err(trouble);
                 }
             }
         }
     }
 
-    /// Reads an answer; what stands between the last one and it is fetched first, and handed on in parts where it is much.
+    /// Reads an answer; events between the last one and it are fetched first, and handed on in parts where they are many.
     pub(super) async fn read(&self, at: &Position, answer: Answer) -> Result<Read, Trouble> {
         let mut heard = Vec::new();
         let mut reached = at.clone();
@@ -216,7 +217,7 @@ impl Matrix {
         key: &str,
         from: &str,
     ) -> Result<Option<Press>, Trouble> {
-        let owner = self.welcome.lock().unwrap_or_else(PoisonError::into_inner).owner.clone();
+        let owner = lock(&self.welcome).owner.clone();
         if owner.is_some_and(|owner| owner != from) || from == self.me() {
             return Ok(None);
         }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Events of a room's newest in an answer; what lies before them is fetched.
+/// Events of a room's newest in an answer; earlier ones are fetched.
 pub const NEWEST: usize = 20;
 
 /// The place that has been reached: all before `since`, and of rooms in `gaps` all before that token too.
@@ -13,11 +13,14 @@ pub struct Position {
     pub since: String,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub gaps: BTreeMap<String, String>,
+    /// Invitations that nobody may follow yet: a homeserver names each once, before `since`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invitations: Vec<Invitation>,
 }
 
 impl Position {
     pub fn of(since: &str) -> Self {
-        Self { since: since.to_owned(), gaps: BTreeMap::new() }
+        Self { since: since.to_owned(), ..Self::default() }
     }
 }
 
@@ -105,7 +108,7 @@ pub fn page_filter() -> String {
 }
 
 /// An invitation that stands: who asks, and whether the room is for those who were asked alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invitation {
     pub room: String,
     pub from: String,

@@ -1,15 +1,17 @@
 //! Requests to a homeserver, and what its refusals mean: Matrix client-server API, "API Standards".
 
 use crate::channel::Trouble;
-use crate::door::Door;
-use futures_util::StreamExt;
-use reqwest::header::{CONTENT_LENGTH, HeaderMap, RETRY_AFTER};
-use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
+use crate::door::{Door, asked_wait};
+use crate::platforms::calls::{body, harmless, sent};
+use reqwest::header::HeaderMap;
+use reqwest::{Method, RequestBuilder, StatusCode, Url};
 use serde_json::Value;
 use std::time::Duration;
 
 /// Most bytes of an answer in JSON: a sync of twenty full events in each of many rooms.
-const ANSWER_BYTES: usize = 32 << 20;
+const ANSWER_BYTES: u64 = 32 << 20;
+/// Most bytes of a refusal that are read.
+const REFUSAL_BYTES: u64 = 64 << 10;
 /// Longest time for the answer to a request that waits for nothing.
 pub const SOON: Duration = Duration::from_secs(30);
 /// Longest time for a file in one piece.
@@ -49,41 +51,21 @@ impl Wire {
     }
 
     /// Sends a request and reads its answer: at most so many bytes.
-    pub async fn bytes(&self, request: RequestBuilder, most: usize) -> Result<Vec<u8>, Trouble> {
-        let response = request.send().await.map_err(|error| away(&error))?;
+    pub async fn bytes(&self, request: RequestBuilder, most: u64) -> Result<Vec<u8>, Trouble> {
+        let response = sent(request).await.map_err(away)?;
         let (status, headers) = (response.status(), response.headers().clone());
         if !status.is_success() {
-            let body = read(response, 64 << 10).await.unwrap_or_default();
-            return Err(refused(status, &headers, &serde_json::from_slice(&body).unwrap_or_default()));
+            let told = body(response, REFUSAL_BYTES).await.unwrap_or_default();
+            return Err(refused(status, &headers, &serde_json::from_slice(&told).unwrap_or_default()));
         }
-        read(response, most).await
+        body(response, most).await.map_err(away)
     }
-}
-
-async fn read(response: Response, most: usize) -> Result<Vec<u8>, Trouble> {
-    let too_large = || Trouble::Refused(format!("it has more than {most} bytes"));
-    let told =
-        response.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if told.is_some_and(|told| told > most) {
-        return Err(too_large());
-    }
-    let mut bytes = Vec::new();
-    let mut stream = response.bytes_stream();
-    while let Some(piece) = stream.next().await {
-        bytes.extend_from_slice(&piece.map_err(|error| away(&error))?);
-        if bytes.len() > most {
-            return Err(too_large());
-        }
-    }
-    Ok(bytes)
 }
 
 /// A request that got no answer. Sends carry a transaction id, so one of unknown fate may be repeated.
-fn away(error: &reqwest::Error) -> Trouble {
-    let mut why: &dyn std::error::Error = error;
-    while let Some(deeper) = why.source() {
-        why = deeper;
-    }
+fn away(trouble: Trouble) -> Trouble {
+    let trouble = harmless(trouble);
+    let Trouble::Away(why) = trouble else { return trouble };
     Trouble::Away(format!("the homeserver is not reached: {why}"))
 }
 
@@ -125,7 +107,6 @@ pub fn refused(status: StatusCode, headers: &HeaderMap, body: &Value) -> Trouble
 
 /// How long to wait: the milliseconds of the body, an older form, else the seconds of the header ("Rate limiting").
 fn pause(headers: &HeaderMap, body: &Value) -> Duration {
-    let seconds = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
     let told = body.get("retry_after_ms").and_then(Value::as_u64).map(Duration::from_millis);
-    told.or(seconds.map(Duration::from_secs)).unwrap_or(PAUSE).min(LONGEST_PAUSE)
+    told.or(asked_wait(headers)).unwrap_or(PAUSE).min(LONGEST_PAUSE)
 }

@@ -96,6 +96,9 @@ pub fn message(said: &Value, me: &Me, chat: Chat) -> Option<Heard> {
         return None;
     }
     let from = person(said, me)?;
+    // In a channel each talk is a thread, below the message that it begins with.
+    let thread = chat.thread.or_else(|| (!chat.is_private).then(|| ts.to_owned()));
+    let chat = Chat { thread, ..chat };
     let files = at(said, "/files").as_array().map_or(&[][..], Vec::as_slice);
     let files = files.iter().map(|file| Attached {
         name: text(at(file, "/name")).to_owned(),

@@ -49,7 +49,7 @@ async fn post(web: &Web, message: &Message) -> Result<Sent, Trouble> {
         ("unfurl_links", "false"),
         ("unfurl_media", "false"),
     ];
-    let thread = thread(message);
+    let thread = message.chat.thread.as_deref();
     what.extend(thread.map(|thread| ("thread_ts", thread)));
     match web.call(As::Bot, "chat.postMessage", &what).await {
         Ok(told) => Ok(Sent { message: at(&told, "/ts").as_str().unwrap_or_default().to_owned() }),
@@ -86,18 +86,12 @@ async fn upload(web: &Web, message: &Message, file: &Outgoing, comment: &str) ->
     web.upload(&url, file.bytes.clone()).await?;
     let files = json!([{"id": id, "title": file.name}]).to_string();
     let mut what = vec![("files", files.as_str()), ("channel_id", &message.chat.id)];
-    what.extend(thread(message).map(|thread| ("thread_ts", thread)));
+    what.extend(message.chat.thread.as_deref().map(|thread| ("thread_ts", thread)));
     if !comment.is_empty() {
         what.push(("initial_comment", comment));
     }
     web.call(As::Bot, "files.completeUploadExternal", &what).await?;
     Ok(Sent { message: id })
-}
-
-/// The thread that it goes to: the chat's own, and in a channel the one below what it answers.
-fn thread(message: &Message) -> Option<&str> {
-    let below = message.answers.as_deref().filter(|_| !message.chat.is_private);
-    message.chat.thread.as_deref().or(below)
 }
 
 /// Section block and actions block. The text always whole: `expand`; a block's id returns with the message.

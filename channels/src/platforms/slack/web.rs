@@ -1,6 +1,7 @@
 //! Slack's Web API: one call, its limits kept by method, its errors as what the owner can do about them.
 
 use crate::channel::Trouble;
+use crate::door::asked_wait;
 use crate::platforms::calls::{
     ANSWER_BYTES, FILE_PATIENCE, PATIENCE, Waits, at, body, harmless, put, said, sent, waited,
 };
@@ -68,7 +69,7 @@ impl Web {
         let (status, headers) = (answer.status(), answer.headers().clone());
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         if status == StatusCode::TOO_MANY_REQUESTS {
-            let wait = header("retry-after").and_then(|s| s.parse().ok()).map_or(UNTOLD, Duration::from_secs);
+            let wait = asked_wait(&headers).unwrap_or(UNTOLD);
             self.waits.set(method, wait);
             return Err(Trouble::Slower(wait));
         }

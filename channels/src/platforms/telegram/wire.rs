@@ -3,9 +3,10 @@
 //! Invariant: no error that leaves here holds the token, which is a part of every address.
 
 use crate::channel::Trouble;
+use crate::platforms::calls::{body, sent};
 use bytes::Bytes;
 use reqwest::header::CONTENT_TYPE;
-use reqwest::{RequestBuilder, Response, StatusCode};
+use reqwest::{RequestBuilder, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Most bytes of an answer; the platform itself ends a batch of updates at 4 MiB.
-const ANSWER_BYTES: usize = 16 << 20;
+const ANSWER_BYTES: u64 = 16 << 20;
 /// Most letters of a reason that is told.
 const REASON_CHARS: usize = 300;
 /// How long a flood is waited for where the platform does not say.
@@ -87,7 +88,7 @@ impl Api {
         self.asked(self.http.post(self.address(method)).json(arguments), patience).await
     }
 
-    /// The same with a file: what the form is, and all of it.
+    /// Calls with a file: the kind of the form, and all of it.
     pub async fn upload<T: DeserializeOwned>(
         &self,
         method: &str,
@@ -101,16 +102,14 @@ impl Api {
     /// A file by the path that `getFile` gave.
     pub async fn download(&self, path: &str, most: u64, patience: Duration) -> Result<Vec<u8>, Trouble> {
         let asked = self.http.get(format!("{}/file/bot{}/{path}", self.base, self.token)).timeout(patience);
-        let mut answer = asked.send().await.map_err(|error| Trouble::Away(self.reason(error)))?;
+        let away = |trouble: Trouble| self.trouble(self.fault(&trouble));
+        let answer = sent(asked).await.map_err(away)?;
         if answer.status() != StatusCode::OK {
             return Err(Trouble::Away(format!("Telegram does not give the file: {}", answer.status())));
         }
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
-        match self.body(&mut answer, most).await {
-            Ok(Some(bytes)) => Ok(bytes),
-            Ok(None) => Err(Trouble::Refused(format!("the file is longer than {most} bytes"))),
-            Err(error) => Err(Trouble::Away(self.reason(error))),
-        }
+        body(answer, most)
+            .await
+            .map_err(|trouble| if matches!(trouble, Trouble::Refused(_)) { trouble } else { away(trouble) })
     }
 
     /// Trouble of a call that may be repeated.
@@ -180,20 +179,10 @@ impl Api {
     }
 
     async fn answered(&self, asked: RequestBuilder) -> Result<Value, Fault> {
-        let mut answer = asked.send().await.map_err(|error| {
-            if error.is_connect() || error.is_builder() {
-                Fault::Unsent(self.reason(error))
-            } else {
-                Fault::Unanswered(self.reason(error))
-            }
-        })?;
+        let answer = sent(asked).await.map_err(|trouble| self.fault(&trouble))?;
         let status = answer.status();
-        let body = match self.body(&mut answer, ANSWER_BYTES).await {
-            Ok(Some(body)) => body,
-            Ok(None) => return Err(Fault::Unanswered("Telegram's answer has no end".into())),
-            Err(error) => return Err(Fault::Unanswered(self.reason(error))),
-        };
-        let Ok(answer) = serde_json::from_slice::<Answer>(&body) else { return Err(foreign(status)) };
+        let told = body(answer, ANSWER_BYTES).await.map_err(|trouble| self.fault(&trouble))?;
+        let Ok(answer) = serde_json::from_slice::<Answer>(&told) else { return Err(foreign(status)) };
         if answer.ok {
             return Ok(answer.result);
         }
@@ -201,22 +190,11 @@ impl Api {
         Err(Fault::Refused(Refusal { code, description: answer.description, parameters: answer.parameters }))
     }
 
-    /// The body of an answer; `None`: it is longer than that.
-    async fn body(&self, answer: &mut Response, most: usize) -> Result<Option<Vec<u8>>, reqwest::Error> {
-        let mut body = Vec::new();
-        while let Some(part) = answer.chunk().await? {
-            if body.len() + part.len() > most {
-                return Ok(None);
-            }
-            body.extend_from_slice(&part);
-        }
-        Ok(Some(body))
-    }
-
-    /// The whole reason of an error, without the address.
-    fn reason(&self, error: reqwest::Error) -> String {
-        let whole = format!("Telegram was not reached: {:#}", anyhow::Error::new(error.without_url()));
-        whole.replace(&self.token, "…").chars().take(REASON_CHARS).collect()
+    /// A failure below HTTP.
+    fn fault(&self, trouble: &Trouble) -> Fault {
+        let whole = format!("Telegram was not reached: {trouble}");
+        let reason = whole.replace(&self.token, "…").chars().take(REASON_CHARS).collect();
+        if matches!(trouble, Trouble::Away(_)) { Fault::Unsent(reason) } else { Fault::Unanswered(reason) }
     }
 }
 
@@ -227,7 +205,7 @@ impl Refusal {
     }
 }
 
-/// An answer that is not the platform's: what stands before it, here or there, says what became of the call.
+/// An answer that is not the platform's: its status, from a proxy here or there, says what became of the call.
 fn foreign(status: StatusCode) -> Fault {
     let told = format!("what stands before Telegram answers {status}");
     match status.as_u16() {

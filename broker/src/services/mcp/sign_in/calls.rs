@@ -1,11 +1,11 @@
 //! Requests of a sign-in: bounded, each to a host within the reach of the address that the owner named, and recorded.
 
 use crate::ground::hosts::{self, Reach};
-use crate::ground::lock::lock;
 use crate::ledger::Ledger;
 use crate::net::outward::Outward;
 use crate::net::{self, read_most};
 use crate::services::oauth::entry;
+use house::mutex::lock;
 use reqwest::{Client, Method, Url};
 use rmcp::transport::auth::{
     OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRedirectPolicy, OAuthHttpRequest,

@@ -4,11 +4,11 @@
 //! written.
 
 use crate::ground::files;
-use crate::ground::lock::lock;
 use crate::secrets::Secrets;
 use async_trait::async_trait;
 use house::House;
 use house::bounds::brief;
+use house::mutex::lock;
 use rmcp::transport::auth::{
     AuthError, AuthorizationMetadata, CredentialRefreshGuard, CredentialStore, OAuthClientConfig,
     OAuthTokenResponse, StoredCredentials,

@@ -158,16 +158,6 @@ fn common(state: &mut State, chat: i64, asked: &Asked) -> Result<Map<String, Val
         with.insert("message_thread_id".into(), json!(thread));
         with.insert("is_topic_message".into(), json!(true));
     }
-    if let Some(reply) = asked.json("reply_parameters") {
-        let id = reply["message_id"].as_i64().unwrap_or(0);
-        match state.messages.get(&(chat, id)) {
-            Some(message) => {
-                with.insert("reply_to_message".into(), message.clone());
-            }
-            None if reply["allow_sending_without_reply"] == json!(true) => {}
-            None => return Err(bad("message to be replied not found")),
-        }
-    }
     let (now, is_kept) = (state.now().as_secs_f64(), state.is_flood_kept);
     match state.chats.get_mut(&chat).map(|place: &mut Chat| place.pass(now)) {
         Some(Err(wait_s)) if is_kept => Err(flood(wait_s)),
