@@ -329,7 +329,7 @@ fn who_signs_in_while_adding_is_shown_the_tools_and_asked_about_their_rules() {
     terminal.shows("Sign in now, by a browser? (yes or no)");
     assert!(house.read("owner.toml").contains("{ tool = \"*\", do = \"ask\" }"));
     terminal.line("yes");
-    terminal.shows("code_challenge_method=S256");
+    terminal.shows("after 5 minutes it ends");
     let whole = terminal.whole();
     let address = whole.lines().find_map(|line| line.trim().strip_prefix("http://")).unwrap();
     browse(&format!("http://{}", address.trim()));
