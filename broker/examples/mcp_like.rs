@@ -14,6 +14,11 @@ fn main() {
     let folder = PathBuf::from(std::env::args().nth(1).expect("FOLDER"));
     let mode = || fs::read_to_string(folder.join("mode")).unwrap_or_default();
     note(&folder, "starts", &json!(std::env::vars().collect::<Vec<_>>()));
+    let own = fs::File::create(folder.join("lock")).expect("a folder");
+    if mode().contains("alone") && own.try_lock().is_err() {
+        eprintln!("another one has these files");
+        std::process::exit(1);
+    }
     if mode().contains("noisy") {
         println!("Server listening on standard streams...\n{{\"half\":");
     }

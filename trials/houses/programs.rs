@@ -45,6 +45,11 @@ pub fn mcp_like() -> PathBuf {
     broker().with_file_name("examples").join("mcp_like")
 }
 
+/// An MCP server at an address that wants a sign-in, with its authorization server.
+pub fn sign_in_like() -> PathBuf {
+    broker().with_file_name("examples").join("sign_in_like")
+}
+
 /// The owner's console, which the guardian hands the owner's words to.
 pub fn console() -> &'static Path {
     static CONSOLE: OnceLock<PathBuf> = OnceLock::new();

@@ -1,6 +1,8 @@
 //! MCP servers that misbehave, beside a server that does not: each is told of, and the other goes on as ever.
 
 use crate::home::{Home, Open, Reply, Stub, reply};
+use crate::mcp_terminal::Terminal;
+use crate::mcp_world::World;
 use crate::outside::happens_beside;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -47,6 +49,25 @@ async fn a_server_beside_one_that_misbehaves_answers_meanwhile() {
         let listed = open.get("/mcp/servers").await;
         assert_eq!(listed["servers"][1]["trouble"], Value::Null, "{mode}: {listed}");
     }
+}
+
+#[tokio::test]
+async fn a_server_beside_one_whose_sign_in_leads_elsewhere_answers_meanwhile() {
+    let home = home("");
+    let (stub, _) = World::start("private");
+    let bad = format!("[mcp.like]\nurl = \"{}/mcp\"\n[[mcp.like.rules]]\n{RULES}", stub.url);
+    home.settings(&format!("{}{bad}", home.text("owner.toml")));
+    let open = home.open().await;
+    let (bad, good) = tokio::join!(call(&open, "like", "look"), call(&open, "good", "look"));
+    assert!(bad["error"].as_str().unwrap().contains("feral mcp sign-in like"), "{bad}");
+    assert_eq!(good["body"], "done: {}", "{good}");
+    let mut terminal = Terminal::open(&home, &[]);
+    assert!(terminal.address().is_none(), "nothing is opened");
+    let (done, said) = terminal.end();
+    assert!(!done && said.contains("the sign-in leads to 10.0.0.1"), "{said}");
+    assert_eq!(call(&open, "good", "look").await["body"], "done: {}");
+    let recorded = home.lines(".self/ledger.jsonl");
+    assert!(recorded.iter().any(|line| line["service"] == "like"), "{recorded:?}");
 }
 
 #[tokio::test]

@@ -1,24 +1,18 @@
 //! Sign-in at an MCP server's address: by the owner through a browser, renewed, widened, and refused where it is hostile.
 
 use crate::home::{Home, Open, Stub, reply};
-use crate::mcp_world::{Terminal, World, sign_out, url_pairs};
+use crate::mcp_terminal::{Terminal, sign_out};
+use crate::mcp_world::{World, url_pairs};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use reqwest::{Client, Url};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const RULES: &str = "[[mcp.like.rules]]\ntool = \"*\"\ndo = \"allow\"\nlooks = true\n";
 const KEPT: &str = ".self/broker/sign-ins/like.json";
-
-fn world(mode: &str) -> (Stub, Arc<Mutex<World>>) {
-    let world = Arc::new(Mutex::new(World { mode: mode.to_owned(), ..World::default() }));
-    let kept = world.clone();
-    (Stub::start(move |seen| kept.lock().unwrap().answer(seen)), world)
-}
 
 fn home(stub: &Stub, more: &str) -> Home {
     Home::new(&format!("[mcp.like]\nurl = \"{}/mcp\"\n{more}{RULES}", stub.url))
@@ -52,7 +46,7 @@ async fn sign_in(home: &Home) -> (bool, String) {
 
 #[tokio::test]
 async fn the_owner_signs_in_once_and_tokens_are_renewed_until_they_are_not_taken() {
-    let (stub, world) = world("");
+    let (stub, world) = World::start("");
     let home = home(&stub, "");
     let open = home.open().await;
     let refused = call(&open, "look").await;
@@ -101,7 +95,7 @@ async fn the_owner_signs_in_once_and_tokens_are_renewed_until_they_are_not_taken
 
 #[tokio::test]
 async fn what_wants_more_than_was_agreed_to_is_said_and_the_rest_goes_on() {
-    let (stub, _) = world("");
+    let (stub, _) = World::start("");
     let home = home(&stub, "");
     let open = home.open().await;
     assert!(sign_in(&home).await.0);
@@ -129,7 +123,7 @@ async fn a_sign_in_that_leads_elsewhere_is_refused_in_words_and_keeps_nothing() 
         ("says no", "access_denied"),
         ("closed", "register one there by hand"),
     ] {
-        let (stub, world) = world(mode);
+        let (stub, world) = World::start(mode);
         let home = home(&stub, "");
         let (done, said) = sign_in(&home).await;
         assert!(!done && said.contains(why), "{mode}: {said}");
@@ -140,7 +134,7 @@ async fn a_sign_in_that_leads_elsewhere_is_refused_in_words_and_keeps_nothing() 
 
 #[tokio::test]
 async fn only_the_way_back_of_this_sign_in_is_taken_by_browser_or_pasted() {
-    let (stub, _) = world("");
+    let (stub, _) = World::start("");
     let home = home(&stub, "");
     let mut terminal = Terminal::open(&home, &["--port", "0"]);
     let back = sent_back(&terminal.address().unwrap()).await;
@@ -157,7 +151,7 @@ async fn only_the_way_back_of_this_sign_in_is_taken_by_browser_or_pasted() {
 
 #[tokio::test]
 async fn a_sign_in_that_is_left_or_killed_changes_nothing() {
-    let (stub, _) = world("");
+    let (stub, _) = World::start("");
     let home = home(&stub, "");
     assert!(sign_in(&home).await.0);
     let before = home.text(KEPT);
@@ -175,7 +169,7 @@ async fn a_sign_in_that_is_left_or_killed_changes_nothing() {
 
 #[tokio::test]
 async fn a_token_goes_to_the_address_it_was_given_for_and_to_no_other() {
-    let (stub, _) = world("");
+    let (stub, _) = World::start("");
     let home = home(&stub, "");
     assert!(sign_in(&home).await.0);
     let other = Stub::start(|_| reply(401, ""));
@@ -188,7 +182,7 @@ async fn a_token_goes_to_the_address_it_was_given_for_and_to_no_other() {
 
 #[tokio::test]
 async fn a_client_signs_in_by_itself_where_the_owner_says_so() {
-    let (stub, world) = world("");
+    let (stub, world) = World::start("");
     let settings = "sign_in = \"client\"\nclient_id = \"ours\"\nclient_secret_env = \"CLIENT_SECRET\"\n";
     let home = home(&stub, settings).with("CLIENT_SECRET", "client-secret-0123");
     let open = home.open().await;
@@ -210,7 +204,7 @@ async fn a_client_signs_in_by_itself_where_the_owner_says_so() {
 
 #[tokio::test]
 async fn a_sign_in_that_cannot_be_read_is_said_and_nothing_is_sent() {
-    let (stub, _) = world("");
+    let (stub, _) = World::start("");
     let home = home(&stub, "");
     std::fs::create_dir_all(home.path(".self/broker/sign-ins")).unwrap();
     std::fs::write(home.path(KEPT), "{").unwrap();
@@ -229,7 +223,7 @@ async fn a_sign_out_gives_the_tokens_back_and_removes_them_whatever_came_of_that
         ("is down", "127.0.0.1 did not take the tokens back: it answered 503. Take your consent back there"),
         ("takes back elsewhere", "did not take the tokens back: the sign-in leads to 10.0.0.1"),
     ] {
-        let (stub, world) = world(mode);
+        let (stub, world) = World::start(mode);
         let home = home(&stub, "");
         let open = home.open().await;
         assert!(sign_in(&home).await.0);
@@ -257,7 +251,7 @@ async fn a_sign_out_gives_the_tokens_back_and_removes_them_whatever_came_of_that
 
 #[tokio::test]
 async fn a_sign_out_needs_no_server_in_the_settings_and_no_file_that_can_be_read() {
-    let (stub, world) = world("");
+    let (stub, world) = World::start("");
     let home = home(&stub, "");
     assert!(sign_in(&home).await.0);
     home.settings("");

@@ -1,14 +1,13 @@
-//! The other side of a sign-in: a server that wants one with its authorization server, and the owner's terminal.
+//! The other side of a sign-in: a server that wants one, with its authorization server.
 
-use crate::home::{Home, Reply, Seen, reply};
+use crate::stub::{Reply, Seen, Stub, reply};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use reqwest::Url;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex};
 
 /// An MCP server and its authorization server at one address, which do as `mode` says.
 #[derive(Default)]
@@ -24,6 +23,13 @@ pub struct World {
 }
 
 impl World {
+    /// Serves one that does as `mode` says, on this machine.
+    pub fn start(mode: &str) -> (Stub, Arc<Mutex<Self>>) {
+        let world = Arc::new(Mutex::new(Self { mode: mode.to_owned(), ..Self::default() }));
+        let kept = world.clone();
+        (Stub::start(move |seen| kept.lock().unwrap().answer(seen)), world)
+    }
+
     fn tokens(&mut self, scope: &str) -> Reply {
         self.number += 1;
         self.scope = scope.to_owned();
@@ -55,7 +61,7 @@ impl World {
         }
     }
 
-    pub fn answer(&mut self, seen: &Seen) -> Reply {
+    fn answer(&mut self, seen: &Seen) -> Reply {
         let base = format!("http://{}", seen.header("host").unwrap());
         let is = |word: &str| self.mode.contains(word);
         let target = Url::parse(&format!("{base}{}", seen.target)).unwrap();
@@ -155,7 +161,7 @@ impl World {
             "initialize" => json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
                 "serverInfo": {"name": "like", "version": "1"}}),
             "tools/list" => json!({"tools": [
-                {"name": "look", "inputSchema": {"type": "object"}}, {"name": "write", "inputSchema": {"type": "object"}}]}),
+                {"name": "look", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}}, {"name": "write", "inputSchema": {"type": "object"}}]}),
             "tools/call" if asked["params"]["name"] == "write" && !self.scope.contains("write") => {
                 return refuse(403, ", error=\"insufficient_scope\", scope=\"write\"");
             }
@@ -185,56 +191,4 @@ pub fn url_pairs(text: &str) -> BTreeMap<String, String> {
 /// RFC 7636, 4.2.
 fn proof(verifier: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()))
-}
-
-/// The owner's sign-out: whether it succeeded, and all that it said.
-pub fn sign_out(home: &Home, name: &str) -> (bool, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_broker"));
-    command.args(["--house", home.path("").to_str().unwrap(), "--sign-out", name]).env_clear();
-    let output = command.output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8(said).unwrap())
-}
-
-/// The owner's sign-in at a terminal.
-pub struct Terminal {
-    pub child: Child,
-    lines: BufReader<ChildStdout>,
-    said: String,
-}
-
-impl Terminal {
-    pub fn open(home: &Home, more: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_broker"))
-            .args(["--house", home.path("").to_str().unwrap(), "--sign-in", "like"])
-            .args(more)
-            .env_clear()
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap());
-        Self { child, lines, said: String::new() }
-    }
-
-    /// The address that it gives to open; none where it ends before.
-    pub fn address(&mut self) -> Option<Url> {
-        let mut line = String::new();
-        while self.lines.read_line(&mut line).unwrap() > 0 {
-            self.said.push_str(&line);
-            if let Some(address) = line.strip_prefix("  http") {
-                return Some(Url::parse(&format!("http{}", address.trim())).unwrap());
-            }
-            line.clear();
-        }
-        None
-    }
-
-    /// Whether it succeeded, and all that it said.
-    pub fn end(mut self) -> (bool, String) {
-        self.lines.read_to_string(&mut self.said).unwrap();
-        self.child.stderr.take().unwrap().read_to_string(&mut self.said).unwrap();
-        (self.child.wait().unwrap().success(), self.said)
-    }
 }

@@ -6,7 +6,7 @@ use house::records::text;
 use house::records::view::field;
 use house::terminal;
 use house::{House, bounds};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Most tools that are shown; more are counted.
 const MOST_TOOLS: usize = 200;
@@ -14,16 +14,13 @@ const MOST_TOOLS: usize = 200;
 const NAME: usize = 28;
 
 pub fn show(house: &House, name: &str, as_json: bool) -> Result<u8> {
-    let answer = stage::ask(house, name, None)?;
+    let answer = or_running(house, name, stage::ask(house, name, None)?);
     let code = u8::from(!field::<bool>(&answer, "ok"));
     if as_json {
         terminal::json(&answer);
         return Ok(code);
     }
     tell(&answer, by_rules);
-    if code > 0 && list::is_up(house, name) {
-        terminal::field("note", "the one that the broker runs is up: two of it may be in each other's way");
-    }
     let ruled = |tool: &&Value| text(tool, "rule").is_empty();
     let without: Vec<Value> = tools(&answer).iter().filter(ruled).cloned().collect();
     if !without.is_empty() {
@@ -38,6 +35,20 @@ pub fn show(house: &House, name: &str, as_json: bool) -> Result<u8> {
         terminal::line(&format!("They go into `rules = […]` under [mcp.{name}] in owner.toml."));
     }
     Ok(code)
+}
+
+/// An answer about the server that the broker runs, where that is up and a second one beside it did not answer: a program
+/// that locks its files has room for one.
+fn or_running(house: &House, name: &str, answer: Value) -> Value {
+    let seen: &[Value] = field(&answer, "seen");
+    if field::<bool>(&answer, "ok") || seen.is_empty() || !list::is_up(house, name) {
+        return answer;
+    }
+    let second = [&[text(&answer, "trouble")], field::<Vec<&str>>(&answer, "errors").as_slice()].concat();
+    json!({
+        "ok": true, "server": name, "runs": true, "tools": seen, "missing": answer["missing"],
+        "second": second.join("; "),
+    })
 }
 
 /// Tells of an answer: what came, or why nothing did; `of_tool` says of a tool what follows for it.
@@ -57,7 +68,18 @@ pub fn tell(answer: &Value, of_tool: impl Fn(&Value) -> String) {
     }
     let tools = tools(answer);
     let took_s = field::<u64>(answer, "took_ms") as f64 / 1_000.0;
-    terminal::field(name, &format!("answered within {took_s:.1} s; {} tools", tools.len()));
+    let how = match field::<bool>(answer, "runs") {
+        true => "is up: the broker runs it".to_owned(),
+        false => format!("answered within {took_s:.1} s"),
+    };
+    terminal::field(name, &format!("{how}; {} tools", tools.len()));
+    let second = text(answer, "second");
+    if !second.is_empty() {
+        terminal::field(
+            "note",
+            &format!("a second one, started beside it to try it, did not answer: {second}"),
+        );
+    }
     for tool in tools.iter().take(MOST_TOOLS) {
         let line = text(tool, "line");
         let first = line.strip_prefix(text(tool, "name")).unwrap_or(line).trim_start_matches(": ");

@@ -1,10 +1,12 @@
 //! The owner's MCP servers by the commands, with a real broker and a server that behaves as it is told.
 
 use crate::driven::Driven;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use trials::disk::Disk;
-use trials::programs::mcp_like;
+use trials::programs::{mcp_like, sign_in_like};
 use trials::{House, SOUND, said};
 
 /// A house with a broker, and a server's folder beside it; its program and folder as words.
@@ -263,4 +265,86 @@ fn an_address_that_wants_a_sign_in_is_written_and_the_sign_in_offered() {
         "{shown}"
     );
     assert!(house.read("owner.toml").contains("[mcp.far]"));
+}
+
+#[test]
+fn a_server_that_takes_no_second_one_beside_it_is_shown_as_the_broker_has_it() {
+    let (house, program, folder) = house();
+    std::fs::write(Path::new(&folder).join("mode"), "alone").unwrap();
+    house.settings(&format!(
+        "[mcp.like]\ncommand = [{program:?}, {folder:?}]\nwrite = [{folder:?}]\nrules = [{{ tool = \"look\", do = \"allow\" }}]\n"
+    ));
+    let guardian = house.start();
+    house.until("the server to be up", || told(&house, &["mcp", "list"]).0.contains("up; 6 tools"));
+    let (shown, code) = told(&house, &["mcp", "test", "like"]);
+    assert_eq!(code, 0, "{shown}");
+    for part in [
+        "is up: the broker runs it; 6 tools",
+        "Looks (says it only looks; allow, by the rule `look allow`)",
+        "a second one, started beside it to try it, did not answer",
+        "another one has these files",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let tested: serde_json::Value =
+        serde_json::from_slice(&house.ask(&["mcp", "test", "like", "--json"]).stdout).unwrap();
+    assert_eq!((&tested["ok"], &tested["runs"]), (&true.into(), &true.into()), "{tested}");
+    guardian.stop();
+    let (shown, code) = told(&house, &["mcp", "test", "like"]);
+    assert!(code == 0 && shown.contains("answered within"), "{shown}");
+}
+
+/// A server that wants a sign-in, as the broker's tests have it; and its address.
+fn far() -> (Child, String) {
+    let mut command = Command::new(sign_in_like());
+    let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut url = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut url).unwrap();
+    (server, url.trim().to_owned())
+}
+
+/// Opens an address as a browser does, and where it leads, as one of somebody who agrees.
+fn browse(url: &str) {
+    let (host, target) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    write!(stream, "GET /{target} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    if let Some(back) = answer.lines().find_map(|line| line.strip_prefix("location: ")) {
+        browse(back);
+    }
+}
+
+#[test]
+fn who_signs_in_while_adding_is_shown_the_tools_and_asked_about_their_rules() {
+    let (house, ..) = house();
+    let (mut server, url) = far();
+    let mut command = house.command(&["mcp", "add", "far", "--url", &url]);
+    command.env("NO_COLOR", "1").env("FERAL_CALLED", "feral");
+    // Wide enough for the whole address on a line.
+    let mut terminal = Driven::start(command, 2_000, 50);
+    terminal.shows("far wants you to sign in");
+    terminal.shows("Write them? (yes or no)");
+    terminal.line("yes");
+    terminal.shows("Sign in now, by a browser? (yes or no)");
+    assert!(house.read("owner.toml").contains("{ tool = \"*\", do = \"ask\" }"));
+    terminal.line("yes");
+    terminal.shows("after 5 minutes it ends");
+    let whole = terminal.whole();
+    let address = whole.lines().find_map(|line| line.trim().strip_prefix("http://")).unwrap();
+    browse(&format!("http://{}", address.trim()));
+    terminal.shows("Signed in at far");
+    // Its tools, of which one says that it only looks: so there is a rule to agree to.
+    terminal.shows("{ tool = \"look\", do = \"allow\", looks = true }");
+    terminal.line("yes");
+    assert_eq!(terminal.wait(), 0, "{}", terminal.whole());
+    let whole = terminal.whole();
+    assert!(whole.contains("2 tools") && !whole.contains("token-"), "{whole}");
+    let written = house.read("owner.toml");
+    assert_eq!(written.matches("[mcp.far]").count(), 1, "{written}");
+    assert!(written.contains("tool = \"look\", do = \"allow\", looks = true"), "{written}");
+    let (shown, code) = told(&house, &["mcp", "test", "far"]);
+    assert!(code == 0 && shown.contains("allow, by the rule `look allow`"), "{shown}");
+    drop(server.stdin.take());
+    server.wait().unwrap();
 }

@@ -24,6 +24,13 @@ pub struct Pinned {
     pub changed: Option<Tool>,
 }
 
+impl Pinned {
+    /// The tool as it was seen last.
+    pub fn latest(&self) -> &Tool {
+        self.changed.as_ref().unwrap_or(&self.tool)
+    }
+}
+
 type All = BTreeMap<String, BTreeMap<String, Pinned>>;
 
 pub struct Pins {

@@ -51,7 +51,11 @@ pub async fn tried(house: House, policy: &Policy, keys: Keys, name: &str) -> Res
         Err(lost) => {
             let wanted = is_wanted.is_some_and(|wanted| wanted.load(Ordering::Acquire));
             let errors = errors.told(&handles.secrets).await;
-            json!({"ok": false, "trouble": lost.words(), "errors": errors, "wants_sign_in": wanted})
+            // A second program beside the one that the broker runs can be in its way: so it tells what that has, too.
+            let seen = pins.of(name).into_values().filter(|_| settings.url.is_empty());
+            let seen = seen.map(|known| told(settings, known.latest(), Some(&known)));
+            let seen: Vec<Value> = seen.collect();
+            json!({"ok": false, "trouble": lost.words(), "errors": errors, "wants_sign_in": wanted, "seen": seen})
         }
     };
     server.leave().await;
