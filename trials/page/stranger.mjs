@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { Browser, connects, figure, rest, say, sends, taken } from './tls_client.mjs';
+import { Browser, connects, figure, say, sends, taken } from './tls_client.mjs';
 
 const told = JSON.parse(process.argv[2]);
 const { here, there, port, password } = told;
@@ -137,6 +137,16 @@ async function cookies(within, signed) {
   say((await thief.get('/talk')).status === 303 && (await within.get('/talk')).status === 303, 'ended at the terminal it leads nowhere, for either');
 }
 
+const kept = path.join(told.root, '.self/broker/page/guesses.json');
+
+/** As if more had failed just now: a wait then outlasts the steps of this trial, whatever machine it runs on. */
+function waits_long() {
+  const guesses = JSON.parse(fs.readFileSync(kept, 'utf8'));
+  guesses.by[there[0]].count = 14;
+  Object.assign(guesses.all, { count: 30, last_ms: Date.now() });
+  fs.writeFileSync(kept, JSON.stringify(guesses));
+}
+
 async function guesses() {
   command('password');
   const owner = browser(there[6]);
@@ -158,17 +168,17 @@ async function guesses() {
   say(other.status === 401, 'another address does not wait yet', told_of(other));
   let all = 0;
   for (let at = 0; at < 40 && all !== 429; at += 1) all = (await browser(there[1 + (at % 5)]).sign_in(`wrong ${at}`)).status;
+  waits_long();
   const fresh = await browser(there[7]).sign_in(password);
   say(all === 429 && fresh.status === 429, 'after twenty of all strangers each of them waits, by a new address and the right password too', `${all} ${told_of(fresh)}`);
   const back = Object.assign(browser(there[0]), { cookies: known });
   const came = await back.sign_in(password);
   say(came.status === 303 && (await back.get('/talk')).status === 200, 'a browser of the owner\'s gets in all the same, from the guesser\'s own address', told_of(came));
   // A crowd that waits anyway takes no turn: nothing is written for it, and the owner is served meanwhile.
-  const file = path.join(told.root, '.self/broker/page/guesses.json');
-  const before = fs.statSync(file).ino;
+  const before = fs.statSync(kept).ino;
   const crowd = await Promise.all(Array.from({ length: 100 }, () => browser(there[0]).sign_in('once more')));
-  say(crowd.every((one) => [0, 429, 401].includes(one.status)) && crowd.filter((one) => one.status === 429).length >= 90, 'a hundred guesses at once wait', JSON.stringify(crowd.map((one) => one.status)));
-  figure('the file of guesses was replaced by a crowd that waits', fs.statSync(file).ino === before ? 'never' : 'at least once: a wait had ended');
+  say(crowd.every((one) => one.status === 429), 'a hundred guesses at once wait', JSON.stringify(crowd.map((one) => one.status)));
+  say(fs.statSync(kept).ino === before, 'and nothing is written for them');
   command('password');
   say((await browser(there[0]).sign_in(password)).status === 303, 'a new password at the terminal ends every wait');
 }
@@ -177,8 +187,7 @@ async function main() {
   const within = browser(there[4]);
   const signed = await within.sign_in(password);
   say(signed.status === 303, 'the owner signs in from another host', told_of(signed));
-  const slow = slow_and_crowds();
-  await slow;
+  await slow_and_crowds();
   await loopback();
   await heads(within);
   await paths();
@@ -187,7 +196,6 @@ async function main() {
   await downgrade();
   await cookies(within, signed);
   await guesses();
-  await rest(0);
 }
 
 await main();

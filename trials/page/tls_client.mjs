@@ -8,7 +8,6 @@ const PATIENCE_MS = 60_000;
 
 export const say = (is, what, seen = '') => console.log(JSON.stringify({ is: Boolean(is), what, seen: String(seen).slice(0, 500) }));
 export const figure = (what, seen) => console.log(JSON.stringify({ what, seen }));
-export const rest = (ms) => new Promise((done) => setTimeout(done, ms));
 
 /** A connection as far as asked; `by`: the address it comes from. */
 export function connects({ here, port, by, plain = false }) {
