@@ -45,7 +45,7 @@ export class Browser {
 
   async ask(first, lines = [], body = '') {
     const cookie = this.cookies.length ? [`Cookie: ${this.cookies.map((one) => one.split(';')[0]).join('; ')}`] : [];
-    const head = [first, ...(this.host === undefined ? [] : [`Host: ${this.host}`]), ...cookie, ...lines, 'Connection: close'];
+    const head = [first, ...(this.host === null ? [] : [`Host: ${this.host}`]), ...cookie, ...lines, 'Connection: close'];
     return taken(await sends(this.to, `${head.join('\r\n')}\r\n\r\n${body}`));
   }
 
