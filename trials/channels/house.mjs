@@ -4,9 +4,9 @@ import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { root, until } from '../page/told.mjs';
+import { until } from '../page/told.mjs';
+import { built } from './servers.mjs';
 
-const built = (name) => path.join(root, process.env.CARGO_TARGET_DIR ?? 'target', 'debug', name);
 const TOKENS = { life: { number: 1, token: 'c'.repeat(64) }, channels: { token: 'd'.repeat(64) } };
 
 export class Home {

@@ -2,9 +2,10 @@
 import { end, part, tried } from '../page/told.mjs';
 import { mail } from './mail.mjs';
 import { matrix } from './matrix.mjs';
+import { slack } from './slack.mjs';
 import { telegram } from './telegram.mjs';
 
-const PARTS = { matrix, mail, telegram };
+const PARTS = { matrix, mail, telegram, slack };
 const words = process.argv.slice(2);
 const is_full = words.includes('--full');
 const wanted = words.filter((word) => word !== '--full');
