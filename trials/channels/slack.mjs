@@ -190,6 +190,11 @@ async function refusals(space, channel) {
   await refused('a message that is gone', { do: 'edit', message: '1.0' }, /^Refused\(.*message_not_found/);
   const hers = await space.say('mine', { silent: true });
   await refused('another\'s message', { do: 'edit', message: hers.ts }, /^Refused\(.*cant_update_message/);
+  const beside = space.open();
+  const [two] = await until('that there are two', () => beside.all('trouble').length && beside.all('trouble'));
+  holds(/^Away\(.*words go astray/.test(two.trouble), 'a second program with the same app is told of', JSON.stringify(two));
+  await beside.gone;
+  await channel.kill();
   const narrow = space.open({}, NARROW);
   await until('a token with fewer scopes', () => narrow.all('known').length);
   const file = await narrow.does('send', { chat: space.chat, text: '', file: 'a.txt', bytes: 'x', key: key(10) });
@@ -207,7 +212,6 @@ export async function slack() {
   try {
     const channel = await heard(space);
     for (const part of [said, files, refusals]) await part(space, channel);
-    await channel.kill();
     holds((await space.faithful.does('broken')).length === 0, 'no rule of Socket Mode is broken', JSON.stringify(await space.faithful.does('broken')));
     const missing = Object.keys(space.asked).filter((name) => name.endsWith(' 404'));
     holds(missing.length === 0, 'emulate has all that is asked for but Socket Mode and answers to presses, which the tests\' server gives', missing.join());

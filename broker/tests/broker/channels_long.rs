@@ -29,7 +29,7 @@ fn a_tunnel_lives_while_anything_passes_and_ends_after_the_silence_it_is_given()
             let begun = Instant::now();
             let talk = async {
                 let mut heard = [0; 4];
-                for beat in 0..12 {
+                for _ in 0..12 {
                     tokio::time::sleep(silence / 8).await;
                     if beats_of_server {
                         platform.write_all(b"beat").await.unwrap();
@@ -38,7 +38,7 @@ fn a_tunnel_lives_while_anything_passes_and_ends_after_the_silence_it_is_given()
                         inner.0.write_all(b"beat").await.unwrap();
                         platform.read_exact(&mut heard).await.unwrap();
                     }
-                    assert_eq!((&heard, beat < 12), (b"beat", true));
+                    assert_eq!(&heard, b"beat");
                 }
                 // Whichever side beats no more, neither closes.
                 std::future::pending::<()>().await;
@@ -87,7 +87,10 @@ fn beyond_the_most_of_an_hour_a_message_waits_for_the_next_and_other_channels_do
     std::thread::scope(|scope| {
         for _ in 0..32 {
             scope.spawn(|| {
-                while left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok() {
+                while left
+                    .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1))
+                    .is_ok()
+                {
                     assert_eq!(says(&outside, "/channels/send", CHANNELS, &leaving("matrix")).status, 200);
                 }
             });
