@@ -78,7 +78,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What most platforms have in common.
+    /// Limits that most platforms have in common.
     pub const USUAL: Self = Self {
         text: 1,
         unit: Unit::Chars,
