@@ -41,9 +41,9 @@ use tokio::sync::Semaphore;
 const MOST_AT_ONCE: usize = 64;
 /// Bounds of a connection: one for a channel's stream may live for days, so that its silence is bounded and not its life.
 /// IMAP's IDLE is silent for 29 minutes (RFC 2177); all else says something within two.
-const MOST: Most = Most { out: 64 << 30, back: 64 << 30, silence: Duration::from_secs(31 * 60) };
+pub const MOST: Most = Most { out: 64 << 30, back: 64 << 30, silence: Duration::from_secs(31 * 60) };
 /// Most messages of a channel within an hour, answers and all.
-const MOST_MESSAGES: u32 = 3_600;
+pub const MOST_MESSAGES: u32 = 3_600;
 const HOUR: Duration = Duration::from_secs(3_600);
 
 pub struct Channels {

@@ -14,7 +14,7 @@ use channels::channel::{
     Attached, Button, Channel, Chat, Form, Heard, Message, Outgoing, Press, Trouble, Welcome, What, Word,
 };
 use channels::door::Door;
-use channels::platforms::{mail::Mail, matrix::Matrix, telegram::Telegram};
+use channels::platforms::made;
 use house::settings::channels::Channel as Settings;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -77,25 +77,18 @@ async fn main() {
 
 fn opened(platform: &str, keys: &BTreeMap<String, String>) -> Result<Rc<dyn Channel>, String> {
     let text = |name: &str| keys.get(name).cloned().unwrap_or_default();
-    let settings = |token: &str| Settings {
+    let mut settings = Settings {
         url: text("url"),
         address: text("address"),
         imap: text("imap"),
         smtp: text("smtp"),
         user: text("user"),
         authserv: text("authserv"),
-        token_env: token.to_owned(),
-        password_env: token.to_owned(),
         ..Settings::default()
     };
-    let secrets = |name: &str| std::env::var(name).ok();
+    settings.complete(platform);
     let door = Door::new(None).map_err(|error| error.to_string())?;
-    match platform {
-        "mail" => Ok(Rc::new(Mail::new(&settings("MAIL_PASSWORD"), &secrets, door)?)),
-        "matrix" => Ok(Rc::new(Matrix::new(&settings("MATRIX_ACCESS_TOKEN"), &secrets, door)?)),
-        "telegram" => Ok(Rc::new(Telegram::new(&settings("TELEGRAM_BOT_TOKEN"), &secrets, door)?)),
-        other => Err(format!("no platform {other}")),
-    }
+    made(platform, &settings, &|name| std::env::var(name).ok(), door).map(Rc::from)
 }
 
 /// Does what a line says, and tells what came of it, which the caller numbers as the line is.

@@ -72,10 +72,26 @@ pub struct Limits {
     pub typing: bool,
     /// Shortest time between two messages to one chat.
     pub gap: Duration,
-    /// Whether the platform drops a second message with the same key: then a send of unknown fate may be repeated.
-    pub has_keys: bool,
+    /// How long the platform drops a second message with the same key: as long, a send of unknown fate may be repeated.
+    pub keys: Option<Duration>,
     /// Whether an answer from here may approve an ask.
     pub approves: bool,
+}
+
+impl Limits {
+    /// Limits that most platforms have in common.
+    pub const USUAL: Self = Self {
+        text: 1,
+        unit: Unit::Chars,
+        form: Form::Plain,
+        file_bytes: 0,
+        buttons: None,
+        edits: true,
+        typing: true,
+        gap: Duration::from_secs(1),
+        keys: None,
+        approves: true,
+    };
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -94,8 +94,11 @@ pub enum Step {
     Queued {
         item: Box<Item>,
     },
+    /// Being sent, since `at_ms`: how long its key holds is counted from the first of such in a row.
     Sending {
         key: String,
+        #[serde(default)]
+        at_ms: u64,
     },
     /// Nothing of it happened: it waits again; `is_plain`: without formatting from now on.
     Waits {
@@ -125,7 +128,8 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub item: Item,
-    pub is_sending: bool,
+    /// When the first send of it began whose fate is unknown.
+    pub tried_ms: Option<u64>,
 }
 
 pub struct Outbox {
@@ -195,12 +199,14 @@ impl Outbox {
             Step::Queued { item } => {
                 if self.keys.insert(item.key.clone()) {
                     let channel = self.waiting.entry(item.channel.clone()).or_default();
-                    channel.push_back(Entry { item: *item, is_sending: false });
+                    channel.push_back(Entry { item: *item, tried_ms: None });
                 }
             }
-            Step::Sending { key } => self.each(&key, |entry| entry.is_sending = true),
+            Step::Sending { key, at_ms } => {
+                self.each(&key, |entry| _ = entry.tried_ms.get_or_insert(at_ms));
+            }
             Step::Waits { key, is_plain } => self.each(&key, |entry| {
-                entry.is_sending = false;
+                entry.tried_ms = None;
                 entry.item.is_plain |= is_plain;
             }),
             Step::Sent { key, .. } | Step::Doubtful { key, .. } | Step::Refused { key, .. } => self.end(key),
@@ -226,7 +232,7 @@ impl Outbox {
         let over = Step::Over { keys: self.over.iter().cloned().collect() };
         let waiting = self.waiting.values().flatten().flat_map(|entry| {
             let queued = Step::Queued { item: Box::new(entry.item.clone()) };
-            let sending = entry.is_sending.then(|| Step::Sending { key: entry.item.key.clone() });
+            let sending = entry.tried_ms.map(|at_ms| Step::Sending { key: entry.item.key.clone(), at_ms });
             std::iter::once(queued).chain(sending)
         });
         let mut text = String::new();

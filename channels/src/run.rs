@@ -1,6 +1,6 @@
 //! The program of the channels: a task for each to receive, to send and to show that it is written to, and one for the house.
 
-use crate::channel::Channel;
+use crate::channel::{Channel, Limits};
 use crate::door::Door;
 use crate::follow::Talk;
 use crate::state::State;
@@ -61,7 +61,7 @@ pub async fn serve(served: Served) -> Result<()> {
             }
             (Err(why), _) | (Ok(_), Some(why)) => {
                 missing.push((name.clone(), why));
-                none()
+                Limits::USUAL
             }
         };
         lines.push(Line::new(&name, settings, limits, &house, state));
@@ -117,20 +117,4 @@ fn look(shared: &Shared, talk: &mut Talk, telling: &mut Telling) -> Result<bool>
     shared.borrow_mut().look_at_asks()?;
     telling.look(shared)?;
     Ok(more)
-}
-
-/// Limits of a channel that could not be made.
-fn none() -> crate::channel::Limits {
-    crate::channel::Limits {
-        text: 1,
-        unit: crate::channel::Unit::Bytes,
-        form: crate::channel::Form::Plain,
-        file_bytes: 0,
-        buttons: None,
-        edits: false,
-        typing: false,
-        gap: Duration::ZERO,
-        has_keys: false,
-        approves: false,
-    }
 }

@@ -49,17 +49,22 @@ pub async fn run(shared: Shared, name: String, channel: Rc<dyn Channel>, door: D
 /// Takes up what an earlier program left while it was being sent: it is repeated where the platform drops a second one, else
 /// doubtful. Before anything new is queued, so that this is told first.
 pub fn left_behind(all: &mut Switchboard, name: &str) -> Result<()> {
-    let has_keys = all.lines.get(name).is_some_and(|line| line.limits.has_keys);
-    let left = all.outbox.waiting(name).filter(|entry| entry.is_sending).map(|entry| entry.item.clone());
-    for item in left.collect::<Vec<_>>() {
-        // An edit made twice is made once.
-        if has_keys || item.edits.is_some() {
-            all.outbox.step(Step::Waits { key: item.key, is_plain: item.is_plain })?;
-        } else {
-            doubtful(all, &item, "this program ended while it was being sent")?;
-        }
+    let keys = all.lines.get(name).and_then(|line| line.limits.keys);
+    let left = all.outbox.waiting(name).filter(|entry| could_double(entry, keys));
+    for entry in left.cloned().collect::<Vec<_>>() {
+        doubtful(all, &entry.item, "this program ended while it was being sent")?;
     }
     Ok(())
+}
+
+/// Whether another send could be a second message: one before may have arrived, and its key holds no more.
+fn could_double(entry: &Entry, keys: Option<Duration>) -> bool {
+    let Some(tried_ms) = entry.tried_ms else { return false };
+    // By a clock that went back meanwhile nobody knows how long ago it was.
+    let age = clock::wall_ms().checked_sub(tried_ms).map(Duration::from_millis);
+    let holds = keys.zip(age).is_some_and(|(keys, age)| age < keys);
+    // An edit made twice is made once.
+    entry.item.edits.is_none() && !holds
 }
 
 struct Sender {
@@ -75,7 +80,11 @@ struct Sender {
 impl Sender {
     /// Sends one message, and keeps what came of it.
     async fn one(&mut self, entry: Entry) -> Result<()> {
-        let item = entry.item;
+        if could_double(&entry, self.channel.limits().keys) {
+            let why = "its fate stayed unknown for as long as it could be repeated";
+            return doubtful(&mut self.shared.borrow_mut(), &entry.item, why);
+        }
+        let Entry { item, tried_ms } = entry;
         if let Some(last) = self.last.get(&item.chat) {
             tokio::time::sleep_until(*last + self.channel.limits().gap).await;
         }
@@ -96,7 +105,10 @@ impl Sender {
             self.wait(&trouble).await;
             return Ok(());
         }
-        self.shared.borrow_mut().outbox.step(Step::Sending { key: item.key.clone() })?;
+        self.shared
+            .borrow_mut()
+            .outbox
+            .step(Step::Sending { key: item.key.clone(), at_ms: clock::wall_ms() })?;
         let outcome = match &item.edits {
             Some(sent) => self.channel.edit(sent, &message).await.map(|()| Sent { message: sent.clone() }),
             None => self.channel.send(&message).await,
@@ -105,11 +117,11 @@ impl Sender {
             self.last.clear();
         }
         self.last.insert(item.chat.clone(), Instant::now());
-        self.came(item, outcome).await
+        self.came(item, tried_ms.is_some(), outcome).await
     }
 
-    /// Keeps what came of a send.
-    async fn came(&mut self, item: Item, outcome: Result<Sent, Trouble>) -> Result<()> {
+    /// Keeps what came of a send; `is_unsure`: one before it may have arrived.
+    async fn came(&mut self, item: Item, is_unsure: bool, outcome: Result<Sent, Trouble>) -> Result<()> {
         let key = item.key.clone();
         let waits = |is_plain| Step::Waits { key: key.clone(), is_plain };
         match outcome {
@@ -123,9 +135,11 @@ impl Sender {
                 }
                 Ok(())
             }
-            Err(Trouble::Doubtful(why)) if self.channel.limits().has_keys || item.edits.is_some() => {
-                self.shared.borrow_mut().outbox.step(waits(item.is_plain))?;
-                self.wait(&Trouble::Away(why)).await;
+            // Repeated, as long as its key holds.
+            Err(trouble @ Trouble::Doubtful(_))
+                if self.channel.limits().keys.is_some() || item.edits.is_some() =>
+            {
+                self.wait(&trouble).await;
                 Ok(())
             }
             Err(Trouble::Doubtful(why)) => doubtful(&mut self.shared.borrow_mut(), &item, &why),
@@ -138,7 +152,9 @@ impl Sender {
                 | Trouble::Revoked(_)
                 | Trouble::Elsewhere(_)),
             ) => {
-                self.shared.borrow_mut().outbox.step(waits(item.is_plain))?;
+                if !is_unsure {
+                    self.shared.borrow_mut().outbox.step(waits(item.is_plain))?;
+                }
                 self.wait(&trouble).await;
                 Ok(())
             }

@@ -1,10 +1,9 @@
 // A channel alone, `channels/examples/channel.rs`: what it hears is kept as it comes, and it does what it is told.
 import { spawn } from 'node:child_process';
-import path from 'node:path';
 import readline from 'node:readline';
-import { root, until } from '../page/told.mjs';
+import { until } from '../page/told.mjs';
+import { built } from './servers.mjs';
 
-const program = path.resolve(root, process.env.CARGO_TARGET_DIR ?? 'target', 'debug/examples/channel');
 
 export class Alone {
   /** Starts a channel; `keys` as the program takes them, `env` its tokens. */
@@ -13,7 +12,7 @@ export class Alone {
     alone.lines = [];
     alone.nth = 0;
     const words = Object.entries(keys).map(([key, value]) => `${key}=${value}`);
-    alone.child = spawn(program, [platform, ...words], { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'inherit'] });
+    alone.child = spawn(built('examples/channel'), [platform, ...words], { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'inherit'] });
     alone.gone = new Promise((done) => alone.child.on('exit', done));
     readline.createInterface({ input: alone.child.stdout }).on('line', (line) => alone.lines.push(JSON.parse(line)));
     return alone;

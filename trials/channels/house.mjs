@@ -1,19 +1,22 @@
 // A house with one channel: the real broker as its only way out, the real program of the channels, the real console; and a
 // creature that answers by a line of its memory.
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { root, until } from '../page/told.mjs';
+import { until } from '../page/told.mjs';
+import { built } from './servers.mjs';
 
-const built = (name) => path.join(root, process.env.CARGO_TARGET_DIR ?? 'target', 'debug', name);
 const TOKENS = { life: { number: 1, token: 'c'.repeat(64) }, channels: { token: 'd'.repeat(64) } };
 
 export class Home {
-  /** `settings` of the channel, and the variables of `.env`. */
-  static async start(channel, settings, secrets, env = {}) {
+  /** `settings` of the channel, and the variables of `.env`; `programs`: the folder of others than those that were built,
+   * `state`: what the channel knows already, `serves`: whether its program is started. */
+  static async start(channel, settings, secrets, env = {}, { programs, state, serves = true } = {}) {
     const home = new Home();
-    Object.assign(home, { channel, env: { PATH: process.env.PATH, ...env } });
+    const program = (name) => (programs ? path.join(programs, name) : built(name));
+    Object.assign(home, { channel, program, env: { PATH: process.env.PATH, ...env } });
     home.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'feral-channels-'));
     for (const name of ['.git', 'creature', '.self/broker/channels', '.self/broker/asks', '.self/workspace', '.self/mind']) {
       fs.mkdirSync(home.path(name), { recursive: true });
@@ -22,7 +25,7 @@ export class Home {
     home.write('owner.toml', `[channels.${channel}]\n${lines.join('\n')}\n`);
     home.write('.env', Object.entries(secrets).map(([key, value]) => `${key}=${value}\n`).join(''));
     home.write('.self/broker/tokens.json', JSON.stringify(TOKENS));
-    home.broker = spawn(built('broker'), ['--house', home.folder], { env: home.env, stdio: ['ignore', 'ignore', 'pipe'] });
+    home.broker = spawn(home.program('broker'), ['--house', home.folder], { env: home.env, stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
     home.broker.stderr.on('data', (bytes) => (said += bytes));
     const port = await until('the broker', () => {
@@ -30,21 +33,22 @@ export class Home {
       return Number(said.match(/serving on \S+:(\d+)/)?.[1]);
     });
     home.write('.self/broker/tokens.json', JSON.stringify({ ...TOKENS, channels: { ...TOKENS.channels, port } }));
-    await home.serve();
+    if (state) home.write(`.self/broker/channels/${channel}.json`, JSON.stringify(state));
+    if (serves) await home.serve();
     return home;
   }
 
   /** Starts the program of the channels. */
   async serve() {
     this.log = '';
-    this.child = spawn(built('channels'), ['--house', this.folder], { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = spawn(this.program('channels'), ['--house', this.folder], { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const end of [this.child.stdout, this.child.stderr]) end.on('data', (bytes) => (this.log += bytes));
     this.gone = new Promise((done) => this.child.on('exit', done));
     await until('a connected channel', () => this.log.includes(`${this.channel}: connected`));
   }
 
   async kill() {
-    this.child.kill('SIGKILL');
+    this.child?.kill('SIGKILL');
     await this.gone;
   }
 
@@ -66,7 +70,7 @@ export class Home {
   }
 
   console(...words) {
-    return execFileSync(built('console'), words, { cwd: this.folder, env: this.env, encoding: 'utf8' });
+    return execFileSync(this.program('console'), words, { cwd: this.folder, env: this.env, encoding: 'utf8' });
   }
 
   /** A code for pairing, as the console shows it. */
@@ -104,7 +108,9 @@ export class Home {
 
   async end() {
     await this.kill();
-    this.broker.kill();
+    const ended = once(this.broker, 'exit');
+    // It writes its last lines before it ends.
+    if (this.broker.exitCode === null && this.broker.kill()) await ended;
     fs.rmSync(this.folder, { recursive: true, force: true, maxRetries: 50 });
   }
 }

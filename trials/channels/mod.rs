@@ -83,7 +83,11 @@ fn run(plan: &Plan) -> ExitCode {
     std::fs::write(target.join("kills.json"), figures.to_string()).unwrap();
     if plan.keep {
         let page: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("CHANNELS.md");
-        std::fs::write(page, written::page(&figures)).unwrap();
+        // What `channels idle` wrote stands behind it.
+        let before = std::fs::read_to_string(&page).unwrap_or_default();
+        let costs =
+            before.find("\n# What each channel costs").map_or("", |at| before.get(at..).unwrap_or_default());
+        std::fs::write(page, written::page(&figures) + costs).unwrap();
     }
     let faults = figures["faults"].as_array().map_or(0, Vec::len);
     if faults > 0 {

@@ -9,6 +9,7 @@ import readline from 'node:readline';
 import { holds, rest, root, until } from '../page/told.mjs';
 import { Alone } from './alone.mjs';
 import { idle } from './idle.mjs';
+import { built, free } from './servers.mjs';
 
 const installed = createRequire(path.join(root, 'target/channels/package.json'));
 const TOKEN = '4242424242:AAF-a_token_of_tests_and_of_nothing_else';
@@ -31,15 +32,6 @@ async function counted(target) {
   return { asked, url: `http://127.0.0.1:${server.address().port}`, end: () => (server.closeAllConnections(), server.close()) };
 }
 
-/** A port that nobody listens on. */
-async function free() {
-  const server = http.createServer();
-  await new Promise((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address();
-  await new Promise((done) => server.close(done));
-  return port;
-}
-
 export async function telegram() {
   if (!fs.existsSync(path.join(root, 'target/channels/node_modules/telegram-test-api'))) {
     return console.log('   skipped: its server could not be had by npm');
@@ -50,8 +42,7 @@ export async function telegram() {
 
 /** What it costs to wait, at a server that holds polls open: the one of the channels' own tests. */
 async function waiting() {
-  const program = path.resolve(root, process.env.CARGO_TARGET_DIR ?? 'target', 'debug/examples/telegram_server');
-  const server = spawn(program, ['0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const server = spawn(built('examples/telegram_server'), ['0'], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [url] = await once(readline.createInterface({ input: server.stdout }), 'line');
   const channel = Alone.start('telegram', { url }, env);
   try {

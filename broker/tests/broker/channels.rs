@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-fn connect(outside: &Outside, target: &str, token: &str) -> (TcpStream, Answer) {
+pub fn connect(outside: &Outside, target: &str, token: &str) -> (TcpStream, Answer) {
     let mut stream = outside.connect();
     let pass = base64::engine::general_purpose::STANDARD.encode(format!("channels:{token}"));
     let asked =
@@ -22,7 +22,7 @@ fn connect(outside: &Outside, target: &str, token: &str) -> (TcpStream, Answer) 
     (stream, Answer::of(&head))
 }
 
-fn says(outside: &Outside, path: &str, token: &str, body: &Value) -> Answer {
+pub fn says(outside: &Outside, path: &str, token: &str, body: &Value) -> Answer {
     let body = body.to_string();
     outside.ask(&format!(
         "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-type: application/json\r\n\
@@ -31,12 +31,12 @@ fn says(outside: &Outside, path: &str, token: &str, body: &Value) -> Answer {
     ))
 }
 
-fn leaving(channel: &str) -> Value {
+pub fn leaving(channel: &str) -> Value {
     json!({"channel": channel, "chat": "1234", "kind": "send", "bytes": 5, "sha256": "ab".repeat(32)})
 }
 
 /// A house whose homeserver is at this address.
-fn house(url: &str) -> Outside {
+pub fn house(url: &str) -> Outside {
     let settings = format!("[channels.matrix]\nurl = \"{url}\"\n[channels.telegram]\n");
     start(Start { settings: &settings, secrets: "MATRIX_ACCESS_TOKEN=syt_the_token\n", ..Start::default() })
 }

@@ -19,6 +19,7 @@ mod budget;
 mod cases_errors;
 mod cases_money;
 mod channels;
+mod channels_long;
 mod cut_streams;
 mod dice;
 mod encodings;

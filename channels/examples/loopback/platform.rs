@@ -54,7 +54,7 @@ impl Loopback {
             edits: flag("edits", true),
             typing: flag("typing", true),
             gap: Duration::from_millis(number("gap_ms", 0)),
-            has_keys: flag("has_keys", false),
+            keys: field::<Option<u64>>(&told, "keys_ms").map(Duration::from_millis),
             approves: flag("approves", true),
         };
         let cut = std::env::var("LOOPBACK_CUT").ok();
@@ -191,7 +191,7 @@ impl Channel for Loopback {
             return Err(trouble);
         }
         let sent = self.sent();
-        let same = |line: &&Value| self.limits.has_keys && text(line, "key") == message.key;
+        let same = |line: &&Value| self.limits.keys.is_some() && text(line, "key") == message.key;
         let id = match sent.iter().find(same) {
             Some(line) => text(line, "message").to_owned(),
             None => {

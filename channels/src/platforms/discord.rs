@@ -16,13 +16,11 @@ use crate::door::Door;
 use crate::platforms::calls::{at, body, harmless, put};
 use async_trait::async_trait;
 use gateway::{Gateway, Told};
-use house::clock;
 use link::Plan;
 use reqwest::Method;
 use rest::{Body, Rest, Route};
 use serde_json::{Value, json};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
@@ -34,8 +32,9 @@ const DIRECT_MESSAGES: u64 = 1 << 12;
 /// Message resource, Create Message: content up to 2000 characters; a nonce of up to 25.
 const TEXT_CHARS: usize = 2_000;
 const NONCE_CHARS: usize = 25;
-/// A nonce is "checked for uniqueness in the past few minutes".
-const NONCE_COUNTS_MS: u64 = 120_000;
+/// Create Message, `enforce_nonce`: a nonce is "checked for uniqueness in the past few minutes", and a second message with it
+/// is not created.
+const NONCE_COUNTS: Duration = Duration::from_secs(120);
 /// Reference, Uploading Files.
 const FILE_BYTES: u64 = 10 << 20;
 /// Component Reference: five rows of five buttons, custom_id 1-100 characters, label at most 80.
@@ -53,8 +52,6 @@ pub struct Discord {
     limits: Limits,
     welcome: watch::Sender<Welcome>,
     inward: tokio::sync::Mutex<Inward>,
-    /// Keys of sends whose answer never came, and when the first try was.
-    unsure: Mutex<HashMap<String, clock::Millis>>,
 }
 
 #[derive(Default)]
@@ -93,30 +90,14 @@ impl Discord {
             form: Form::DiscordMarkdown,
             file_bytes: FILE_BYTES,
             buttons: Some(BUTTONS),
-            edits: true,
-            typing: true,
-            gap: Duration::from_secs(1),
-            // For minutes alone, and a program that ends may come back later.
-            has_keys: false,
-            approves: true,
+            keys: Some(NONCE_COUNTS),
+            ..Limits::USUAL
         };
-        Ok(Self {
-            rest,
-            gateway,
-            limits,
-            welcome,
-            inward: tokio::sync::Mutex::default(),
-            unsure: Mutex::default(),
-        })
+        Ok(Self { rest, gateway, limits, welcome, inward: tokio::sync::Mutex::default() })
     }
 
     async fn post(&self, name: &str, major: &str, path: String, what: Body) -> Result<Value, Trouble> {
         self.rest.call(Route { method: Method::POST, name, major, path }, what).await
-    }
-
-    /// When this message was first tried without an answer.
-    fn unsure_since(&self, key: &str) -> Option<clock::Millis> {
-        self.unsure.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
     }
 
     /// Reads a file where its message says by now that it lies: addresses of files expire (Reference, Signed Attachment CDN
@@ -187,38 +168,14 @@ impl Channel for Discord {
     }
 
     async fn send(&self, message: &Message) -> Result<Sent, Trouble> {
-        let since = self.unsure_since(&message.key);
-        let now = clock::since_boot_ms();
-        if since.is_some_and(|since| now.saturating_sub(since) > NONCE_COUNTS_MS) {
-            return Err(Trouble::Doubtful(
-                "Discord did not answer, and its memory of keys is over".to_owned(),
-            ));
-        }
         let chat = message.chat.id.as_str();
         let what = whole(message);
         let what = match &message.file {
             None => Body::Json(what),
             Some(file) => Body::File(what, file.name.clone(), file.bytes.clone()),
         };
-        let sent = self.post("/channels/messages", chat, format!("/channels/{chat}/messages"), what).await;
-        let mut unsure = self.unsure.lock().unwrap_or_else(PoisonError::into_inner);
-        match sent {
-            // The same key within minutes makes no second message: it is tried again.
-            Err(Trouble::Doubtful(why)) => {
-                unsure.retain(|_, since| now.saturating_sub(*since) < NONCE_COUNTS_MS * 100);
-                unsure.entry(message.key.clone()).or_insert(now);
-                Err(Trouble::Away(why))
-            }
-            Err(trouble @ (Trouble::Away(_) | Trouble::Slower(_))) => Err(trouble),
-            Err(trouble) => {
-                unsure.remove(&message.key);
-                Err(trouble)
-            }
-            Ok(told) => {
-                unsure.remove(&message.key);
-                Ok(Sent { message: at(&told, "/id").as_str().unwrap_or_default().to_owned() })
-            }
-        }
+        let told = self.post("/channels/messages", chat, format!("/channels/{chat}/messages"), what).await?;
+        Ok(Sent { message: at(&told, "/id").as_str().unwrap_or_default().to_owned() })
     }
 
     async fn edit(&self, sent: &str, message: &Message) -> Result<(), Trouble> {

@@ -25,7 +25,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use server::Server;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 use tokio::sync::Mutex;
 
 /// Most mails, and about most bytes of them, that are handed on at once.
@@ -57,13 +56,12 @@ const LIMITS: Limits = Limits {
     unit: Unit::Chars,
     form: Form::Plain,
     file_bytes: 15 << 20,
-    buttons: None,
     edits: false,
     typing: false,
-    gap: Duration::from_secs(1),
     // A server takes the same Message-ID twice.
-    has_keys: false,
+    keys: None,
     approves: false,
+    ..Limits::USUAL
 };
 
 impl Mail {

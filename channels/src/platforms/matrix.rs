@@ -129,12 +129,11 @@ const LIMITS: Limits = Limits {
     form: Form::MatrixHtml,
     file_bytes: 50 << 20,
     buttons: Some(Buttons { most: KEYS.len(), data_bytes: 256, label_chars: 60 }),
-    edits: true,
-    typing: true,
     gap: Duration::from_millis(200),
     // "Transaction identifiers": a second send with the same one by the same token is answered with the first one's event.
-    has_keys: true,
-    approves: true,
+    // Synapse clears those older than 24 hours (events_worker.py, _cleanup_old_transaction_ids).
+    keys: Some(Duration::from_secs(23 * 60 * 60)),
+    ..Limits::USUAL
 };
 
 #[async_trait]

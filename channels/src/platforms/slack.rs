@@ -21,7 +21,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 use tokio::sync::mpsc;
 use web::{Token, Web};
 
@@ -123,12 +122,8 @@ impl Slack {
             form: Form::SlackMrkdwn,
             file_bytes: FILE_BYTES,
             buttons: Some(BUTTONS),
-            edits: true,
-            typing: true,
             // Rate limits: one message a second and channel.
-            gap: Duration::from_secs(1),
-            has_keys: false,
-            approves: true,
+            ..Limits::USUAL
         };
         Ok(Self {
             web,

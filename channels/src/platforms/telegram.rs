@@ -303,12 +303,8 @@ fn limits() -> Limits {
         form: Form::TelegramHtml,
         file_bytes: FILE_BYTES,
         buttons: Some(Buttons { most: 8, data_bytes: DATA_BYTES, label_chars: 40 }),
-        edits: true,
-        typing: true,
         // <https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this>: one message a second to a chat.
-        gap: Duration::from_secs(1),
-        has_keys: false,
-        approves: true,
+        ..Limits::USUAL
     }
 }
 

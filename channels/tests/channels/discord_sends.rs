@@ -47,7 +47,7 @@ async fn a_message_whose_answer_never_came_is_sent_again_and_stands_there_once()
         let key = server.state().requests.len() as u8;
         let text = format!("{fault:?}");
         let trouble = channel.send(&message(&text, key)).await.unwrap_err();
-        assert!(matches!(trouble, Trouble::Away(_)), "{fault:?}: {trouble:?}");
+        assert!(matches!(trouble, Trouble::Doubtful(_)), "{fault:?}: {trouble:?}");
         let sent = channel.send(&message(&text, key)).await.unwrap();
         assert_eq!(channel.send(&message(&text, key)).await.unwrap(), sent, "one key, one message");
     }

@@ -9,19 +9,19 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 
-const TOKEN: &str = "7777777777777777777777777777777777777777777777777777777777777777";
+pub const TOKEN: &str = "7777777777777777777777777777777777777777777777777777777777777777";
 
 /// A house and its broker, as the guardian sets them up.
-struct Beside {
-    folder: TempDir,
+pub struct Beside {
+    pub folder: TempDir,
     broker: Child,
-    port: u16,
+    pub port: u16,
 }
 
 impl Beside {
-    fn new(settings: &str) -> Self {
+    pub fn new(settings: &str) -> Self {
         let folder = TempDir::new().unwrap();
         std::fs::create_dir_all(folder.path().join(".self/broker")).unwrap();
         std::fs::write(folder.path().join("owner.toml"), settings).unwrap();
@@ -33,12 +33,12 @@ impl Beside {
             lines.find_map(|line| line.split_once("serving on ")?.1.trim().rsplit_once(':')?.1.parse().ok());
         std::thread::spawn(move || lines.for_each(drop));
         let beside = Self { folder, broker, port: port.unwrap() };
-        beside.tokens(TOKEN);
+        beside.tokens(TOKEN, beside.port);
         beside
     }
 
-    fn tokens(&self, token: &str) {
-        let told = json!({"life": null, "build": null, "channels": {"token": token, "port": self.port}});
+    pub fn tokens(&self, token: &str, port: u16) {
+        let told = json!({"life": null, "build": null, "channels": {"token": token, "port": port}});
         let path = self.folder.path().join(".self/broker/tokens.json");
         std::fs::write(path.with_extension("new"), told.to_string()).unwrap();
         std::fs::rename(path.with_extension("new"), path).unwrap();
@@ -48,7 +48,7 @@ impl Beside {
         Door::new(Some(Broker::of(&House::new(self.folder.path())).unwrap())).unwrap()
     }
 
-    fn ledger(&self) -> Vec<Value> {
+    pub fn ledger(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.folder.path().join(".self/ledger.jsonl")).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
@@ -66,38 +66,50 @@ fn leaving(sha256: &str) -> Leaving<'_> {
 }
 
 /// The broker's own tests have the certificate.
-fn case(name: &str) -> Vec<u8> {
+pub fn case(name: &str) -> Vec<u8> {
     std::fs::read(format!("{}/../broker/tests/cases/tls/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-#[tokio::test]
-async fn a_connection_carries_tls_to_a_named_server_and_leads_nowhere_else() {
+/// A server at `localhost` that speaks TLS: what each connection says is heard without.
+pub async fn behind_tls<Heard: Future<Output = ()> + Send + 'static>(
+    heard: impl Fn(tokio_rustls::server::TlsStream<TcpStream>) -> Heard + Clone + Send + 'static,
+) -> u16 {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let certificate = rustls::pki_types::CertificateDer::from(case("certificate.der"));
     let key = rustls::pki_types::PrivateKeyDer::try_from(case("key.der")).unwrap();
-    let server = rustls::ServerConfig::builder_with_provider(provider.clone());
+    let server = rustls::ServerConfig::builder_with_provider(provider);
     let server = server.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
-    let server = server.with_single_cert(vec![certificate.clone()], key).unwrap();
+    let server = server.with_single_cert(vec![case("certificate.der").into()], key).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(server));
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            let acceptor = acceptor.clone();
+            let (acceptor, heard) = (acceptor.clone(), heard.clone());
             tokio::spawn(async move {
-                let Ok(mut stream) = acceptor.accept(stream).await else { return };
-                let mut heard = [0; 5];
-                while stream.read_exact(&mut heard).await.is_ok() {
-                    stream.write_all(&heard).await.unwrap();
+                if let Ok(stream) = acceptor.accept(stream).await {
+                    heard(stream).await;
                 }
             });
         }
     });
+    port
+}
+
+#[tokio::test]
+async fn a_connection_carries_tls_to_a_named_server_and_leads_nowhere_else() {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let port = behind_tls(|mut stream| async move {
+        let mut heard = [0; 5];
+        while stream.read_exact(&mut heard).await.is_ok() {
+            stream.write_all(&heard).await.unwrap();
+        }
+    })
+    .await;
     let beside = Beside::new(&format!("[channels.matrix]\nurl = \"https://localhost:{port}\"\n"));
     let door = beside.door();
     let stream = door.connect("localhost", port).await.unwrap();
     let mut roots = rustls::RootCertStore::empty();
-    roots.add(certificate).unwrap();
+    roots.add(case("certificate.der").into()).unwrap();
     let client = rustls::ClientConfig::builder_with_provider(provider);
     let client = client.with_safe_default_protocol_versions().unwrap().with_root_certificates(roots);
     let connector = tokio_rustls::TlsConnector::from(Arc::new(client.with_no_client_auth()));
@@ -148,7 +160,7 @@ async fn a_message_is_in_the_ledger_before_it_leaves_or_does_not_leave() {
     let unknown = door.announce(&Leaving { channel: "slack", ..leaving(&sum) }).await;
     assert!(matches!(&unknown, Err(Trouble::Away(why)) if why.contains("no such channel")), "{unknown:?}");
     // The guardian began anew: another token, which the program that it starts then reads.
-    beside.tokens(&"8".repeat(64));
+    beside.tokens(&"8".repeat(64), beside.port);
     assert!(matches!(door.announce(&leaving(&sum)).await, Err(Trouble::Away(_))));
     assert!(door.connect(&at.ip().to_string(), at.port()).await.is_err(), "the old token opens nothing");
     let anew = beside.door();

@@ -22,7 +22,7 @@ fn item(key: &str) -> Item {
 }
 
 fn waiting(outbox: &Outbox) -> Vec<(String, bool)> {
-    outbox.waiting("telegram").map(|entry| (entry.item.key.clone(), entry.is_sending)).collect()
+    outbox.waiting("telegram").map(|entry| (entry.item.key.clone(), entry.tried_ms.is_some())).collect()
 }
 
 fn load(path: &Path) -> Outbox {
@@ -38,10 +38,10 @@ fn each_step_survives_an_end_and_a_key_is_queued_once() {
         assert!(outbox.queue(item(key)).unwrap());
     }
     assert!(!outbox.queue(item("a")).unwrap());
-    outbox.step(Step::Sending { key: "a".into() }).unwrap();
+    outbox.step(Step::Sending { key: "a".into(), at_ms: 7 }).unwrap();
     assert_eq!(waiting(&load(&path)).first(), Some(&("a".to_owned(), true)));
     outbox.step(Step::Sent { key: "a".into(), message: "m".into() }).unwrap();
-    outbox.step(Step::Sending { key: "b".into() }).unwrap();
+    outbox.step(Step::Sending { key: "b".into(), at_ms: 7 }).unwrap();
     outbox.step(Step::Waits { key: "b".into(), is_plain: true }).unwrap();
     outbox.step(Step::Doubtful { key: "c".into(), why: "cut".into() }).unwrap();
     let mut again = load(&path);

@@ -72,7 +72,7 @@ fn said_over_kills(home: &mut Home, words: usize) {
 fn over_kills(has_keys: bool, words: usize) {
     let mut home = Home::new(&["telegram"]);
     home.pair("telegram");
-    home.limits("telegram", json!({"has_keys": has_keys}));
+    home.limits("telegram", json!({"keys_ms": has_keys.then_some(3_600_000)}));
     let ends = Arc::new(AtomicBool::new(false));
     let creature = creature(home.house.clone(), ends.clone());
     said_over_kills(&mut home, words);

@@ -33,3 +33,4 @@ mod telegram_heard;
 mod telegram_rules;
 mod telegram_sends;
 mod told;
+mod tunnelled;

@@ -1,9 +1,11 @@
 //! Outward: answers on their thread and each once, what has no thread at home, troubles one by one, notices, files.
 
-use crate::home::{Home, append};
+use crate::home::{Home, append, lines};
 use house::clock;
 use serde_json::{Value, json};
 use std::fs;
+
+const HOUR_MS: u64 = 3_600_000;
 
 #[test]
 fn an_answer_goes_where_the_word_came_from_and_what_belongs_nowhere_goes_home() {
@@ -74,12 +76,17 @@ fn troubles_of_a_send_are_met_one_by_one() {
 
 #[test]
 fn what_was_being_sent_at_an_end_is_doubtful_and_with_keys_is_sent_once_more() {
-    for (has_keys, step) in
-        [(false, "after_send:1"), (false, "before_send:1"), (true, "after_send:1"), (true, "before_send:1")]
-    {
+    for (keys_ms, step) in [
+        (None, "after_send:1"),
+        (None, "before_send:1"),
+        (Some(HOUR_MS), "after_send:1"),
+        (Some(HOUR_MS), "before_send:1"),
+        // Over by the time that another program looks.
+        (Some(1), "after_send:1"),
+    ] {
         let mut home = Home::new(&["telegram"]);
         home.pair("telegram");
-        home.limits("telegram", json!({"has_keys": has_keys}));
+        home.limits("telegram", json!({"keys_ms": keys_ms}));
         home.start();
         home.until("it is connected", |home| home.log().contains("telegram: connected").then_some(()));
         home.start_cut(step);
@@ -90,13 +97,44 @@ fn what_was_being_sent_at_an_end_is_doubtful_and_with_keys_is_sent_once_more() {
         home.until_sent("telegram", "the next");
         let told = home.texts("telegram").join("\n");
         let times = told.matches("of an unknown fate").count();
-        match (has_keys, step) {
-            (true, _) => assert_eq!((times, told.contains("may not have")), (1, false), "{step} {told}"),
-            (false, "after_send:1") => {
+        match (keys_ms, step) {
+            (Some(HOUR_MS), _) => {
+                assert_eq!((times, told.contains("may not have")), (1, false), "{step} {told}")
+            }
+            (_, "after_send:1") => {
                 assert_eq!((times, told.contains("may not have")), (1, true), "{told}")
             }
             _ => assert_eq!((times, told.contains("may not have")), (0, true), "{told}"),
         }
+    }
+}
+
+#[test]
+fn a_key_that_holds_is_tried_again_and_told_as_doubtful_once_it_holds_no_more() {
+    for (keys_ms, doubts) in [(HOUR_MS, 0), (200, 1)] {
+        let mut home = Home::new(&["telegram"]);
+        home.pair("telegram");
+        home.limits("telegram", json!({"keys_ms": keys_ms}));
+        home.trouble(
+            "telegram",
+            json!({"op": "send", "kind": "doubtful", "why": "no answer", "happens": true}),
+        );
+        // One that did not leave says nothing of the one before: the first may have arrived all the same.
+        home.trouble("telegram", json!({"op": "send", "kind": "away", "why": "cut"}));
+        home.start();
+        home.answers("telegram-100", "of an unknown fate");
+        let over = |home: &Home| {
+            let steps = lines(&channels::places::outbox(&home.house));
+            steps.iter().any(|line| line["step"] == ["sent", "doubtful"][doubts]).then_some(())
+        };
+        home.until("its fate", over);
+        fs::remove_file(home.folder("telegram").join("trouble.jsonl")).ok();
+        home.start();
+        home.answers("telegram-100", "the next");
+        home.until_sent("telegram", "the next");
+        let told = home.texts("telegram").join("\n");
+        let found = ["of an unknown fate", "may not have reached you"].map(|text| told.matches(text).count());
+        assert_eq!(found, [1, doubts], "{keys_ms}: {told}");
     }
 }
 
@@ -124,7 +162,7 @@ fn memory_is_read_on_over_ends_and_over_a_file_that_was_moved_aside() {
     let mut home = Home::new(&["telegram"]);
     home.pair("telegram");
     // An end just behind a send makes nothing doubtful.
-    home.limits("telegram", json!({"has_keys": true}));
+    home.limits("telegram", json!({"keys_ms": HOUR_MS}));
     home.start();
     home.answers("telegram-100", "while it ran");
     home.until_sent("telegram", "while it ran");

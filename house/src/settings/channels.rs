@@ -74,7 +74,7 @@ impl Place {
 
 impl Channel {
     /// Takes the usual names for variables that are not named.
-    pub(super) fn complete(&mut self, name: &str) {
+    pub fn complete(&mut self, name: &str) {
         for (key, usual) in platform(name).map_or(&[][..], |platform| platform.variables) {
             let named = match *key {
                 "app_token_env" => &mut self.app_token_env,

@@ -4,6 +4,7 @@
 pub mod gateway;
 mod rest;
 
+use super::listening;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -61,6 +62,8 @@ pub struct State {
     pub limit: u32,
     pub window: Duration,
     pub starts_left: u64,
+    /// Whether a message may come, by its text.
+    pub may_come: Option<listening::MayCome>,
     pub gateway: gateway::Manners,
 }
 
@@ -72,32 +75,27 @@ pub struct Server {
 
 impl Server {
     pub async fn start() -> Self {
-        let http = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let base = format!("http://{}", http.local_addr().unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = listener.local_addr().unwrap();
+        let base = format!("http://{at}");
         let state = State {
             token: TOKEN.into(),
             limit: 1_000,
             window: Duration::from_secs(5),
             starts_left: 1_000,
-            gateway: gateway::Manners::at(&format!("ws://{}", socket.local_addr().unwrap())),
+            gateway: gateway::Manners::at(&format!("ws://{at}")),
             ..State::default()
         };
         let (state, changed) = (Arc::new(Mutex::new(state)), Arc::new(watch::channel(0).0));
-        let server = Self { base: base.clone(), state, changed };
-        tokio::spawn(gateway::serve(socket, server.state.clone(), server.changed.clone()));
-        let (of, changed) = (server.state.clone(), server.changed.clone());
-        let app = axum::Router::new().fallback(move |request: axum::extract::Request| {
-            let (state, changed, base) = (of.clone(), changed.clone(), base.clone());
-            async move {
-                let (parts, body) = request.into_parts();
-                let body = axum::body::to_bytes(body, 40 << 20).await.unwrap_or_default();
-                let answer = rest::answer(&state, &base, &parts, &body);
-                changed.send_modify(|version| *version += 1);
-                answer
-            }
-        });
-        tokio::spawn(async move { axum::serve(http, app).await.unwrap() });
+        let server = Self { base: base.clone(), state: state.clone(), changed: changed.clone() };
+        let (of, news) = (state.clone(), changed.clone());
+        let opened = move |stream| gateway::connection(stream, of.clone(), news.clone());
+        listening::serve(
+            listener,
+            changed,
+            move |parts, body| rest::answer(&state, &base, parts, body),
+            opened,
+        );
         server
     }
 

@@ -5,6 +5,7 @@ mod blocks;
 pub mod socket;
 mod web;
 
+use super::listening;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -60,6 +61,8 @@ pub struct State {
     pub posted: HashMap<String, (Instant, u32)>,
     pub files: HashMap<String, (String, Vec<u8>)>,
     pub replies: Vec<Value>,
+    /// Whether a message may come, by its text.
+    pub may_come: Option<listening::MayCome>,
 }
 
 pub struct Server {
@@ -69,11 +72,11 @@ pub struct Server {
 
 impl Server {
     pub async fn start() -> Self {
-        let http = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = listener.local_addr().unwrap();
         let state = State {
-            base: format!("http://{}", http.local_addr().unwrap()),
-            socket_url: format!("ws://{}", listener.local_addr().unwrap()),
+            base: format!("http://{at}"),
+            socket_url: format!("ws://{at}"),
             bot_token: BOT_TOKEN.into(),
             app_token: APP_TOKEN.into(),
             scopes: web::SCOPES.to_vec(),
@@ -94,22 +97,14 @@ impl Server {
             posted: HashMap::new(),
             files: HashMap::new(),
             replies: vec![],
+            may_come: None,
         };
         let (state, changed) = (Arc::new(Mutex::new(state)), Arc::new(watch::channel(0).0));
-        tokio::spawn(socket::serve(listener, state.clone(), changed.clone()));
-        let (of, tell) = (state.clone(), changed.clone());
-        let app = axum::Router::new().fallback(move |request: axum::extract::Request| {
-            let (state, changed) = (of.clone(), tell.clone());
-            async move {
-                let (parts, body) = request.into_parts();
-                let body = axum::body::to_bytes(body, 80 << 20).await.unwrap_or_default();
-                let answer = web::answer(&state, &parts, &body);
-                changed.send_modify(|version| *version += 1);
-                answer
-            }
-        });
-        tokio::spawn(async move { axum::serve(http, app).await.unwrap() });
-        Self { state, changed }
+        let server = Self { state: state.clone(), changed: changed.clone() };
+        let (of, news) = (state.clone(), changed.clone());
+        let opened = move |stream| socket::connection(stream, of.clone(), news.clone());
+        listening::serve(listener, changed, move |parts, body| web::answer(&state, parts, body), opened);
+        server
     }
 
     pub fn state(&self) -> MutexGuard<'_, State> {

@@ -5,7 +5,7 @@ use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -83,13 +83,6 @@ impl Session {
     }
 }
 
-pub async fn serve(listener: TcpListener, state: Arc<Mutex<State>>, changed: Arc<watch::Sender<u64>>) {
-    while let Ok((stream, _)) = listener.accept().await {
-        let (state, changed) = (state.clone(), changed.clone());
-        tokio::spawn(async move { connection(stream, &state, &changed).await });
-    }
-}
-
 /// A connection: which session it is in, and how much of that was sent.
 struct Line {
     socket: WebSocketStream<TcpStream>,
@@ -102,7 +95,7 @@ struct Line {
 }
 
 #[allow(clippy::result_large_err)]
-async fn connection(stream: TcpStream, state: &Mutex<State>, changed: &watch::Sender<u64>) {
+pub async fn connection(stream: TcpStream, state: Arc<Mutex<State>>, changed: Arc<watch::Sender<u64>>) {
     let mut asked = String::new();
     let seen = |request: &Request, response: Response| {
         asked = request.uri().to_string();
@@ -111,7 +104,7 @@ async fn connection(stream: TcpStream, state: &Mutex<State>, changed: &watch::Se
     let Ok(socket) = tokio_tungstenite::accept_hdr_async(stream, seen).await else { return };
     let (is_resume_url, last_beat) = (asked.starts_with("/resume"), Instant::now());
     let mut line = Line { socket, session: None, sent: 0, last_beat, payloads: 0, is_resume_url };
-    let code = talk(&mut line, state, changed, &asked).await;
+    let code = talk(&mut line, &state, &changed, &asked).await;
     if let Some(code) = code {
         let frame = CloseFrame { code: code.into(), reason: "".into() };
         let _ = line.socket.close(Some(frame)).await;

@@ -238,7 +238,11 @@ fn create(state: &mut State, base: &str, chat: &str, what: &Value, size: usize) 
         json!([])
     };
     let more = json!({"components": what["components"], "attachments": attachments, "flags": what["flags"]});
-    let made = state.written(chat, BOT, what["content"].as_str().unwrap_or_default(), more);
+    let content = what["content"].as_str().unwrap_or_default();
+    if state.may_come.as_ref().is_some_and(|may_come| !may_come(content)) {
+        state.broken.push(format!("{content:?} came"));
+    }
+    let made = state.written(chat, BOT, content, more);
     if !nonce.is_empty() {
         state.nonces.insert(nonce, made["id"].as_str().unwrap().to_owned());
     }

@@ -5,7 +5,7 @@ use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -72,18 +72,8 @@ pub fn deliver(state: &Arc<Mutex<State>>, delivery: Delivery) {
     });
 }
 
-pub async fn serve(listener: TcpListener, state: Arc<Mutex<State>>, changed: Arc<watch::Sender<u64>>) {
-    while let Ok((stream, _)) = listener.accept().await {
-        let (state, changed) = (state.clone(), changed.clone());
-        tokio::spawn(async move {
-            connection(stream, &state, &changed).await;
-            changed.send_modify(|version| *version += 1);
-        });
-    }
-}
-
 #[allow(clippy::result_large_err)]
-async fn connection(stream: TcpStream, state: &Arc<Mutex<State>>, changed: &watch::Sender<u64>) {
+pub async fn connection(stream: TcpStream, state: Arc<Mutex<State>>, changed: Arc<watch::Sender<u64>>) {
     let mut asked = String::new();
     let seen = |request: &Request, response: Response| {
         asked = request.uri().to_string();
@@ -92,7 +82,7 @@ async fn connection(stream: TcpStream, state: &Arc<Mutex<State>>, changed: &watc
     let Ok(mut socket) = tokio_tungstenite::accept_hdr_async(stream, seen).await else { return };
     let (line, steps) = mpsc::unbounded_channel();
     let hello = {
-        let mut state = lock(state);
+        let mut state = lock(&state);
         // "Connecting": each address is made for one connection.
         let ticket = state.tickets.iter().position(|ticket| *ticket == asked);
         let Some(ticket) = ticket else {
@@ -113,7 +103,8 @@ async fn connection(stream: TcpStream, state: &Arc<Mutex<State>>, changed: &watc
     };
     let _ = socket.send(Message::text(hello.to_string())).await;
     changed.send_modify(|version| *version += 1);
-    talk(socket, steps, state, changed).await;
+    talk(socket, steps, &state, &changed).await;
+    changed.send_modify(|version| *version += 1);
 }
 
 async fn talk(

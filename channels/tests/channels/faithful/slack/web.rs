@@ -168,6 +168,10 @@ fn posted(state: &mut State, chat: &str, what: &Value) -> Value {
     if let Some(wrong) = wrong(what) {
         return error(wrong);
     }
+    let said = what["blocks"][0]["text"]["text"].as_str().unwrap_or_default();
+    if state.may_come.as_ref().is_some_and(|may_come| !may_come(said)) {
+        state.broken.push(format!("{said:?} came"));
+    }
     // "text": longer than 40,000 characters is cut.
     let text: String = what["text"].as_str().unwrap_or_default().chars().take(40_000).collect();
     let mut more = json!({"bot_id": BOT_ID, "blocks": what["blocks"]});
