@@ -97,7 +97,7 @@ async fn taken(shared: &Shared, name: &str, channel: &dyn Channel, batch: &Batch
         }
         // What is judged next must know what was judged before: the same happening may stand in a batch twice.
         if let Some(line) = shared.borrow_mut().lines.get_mut(name) {
-            line.state.hear(heard.id.clone());
+            line.state.hear(&heard.id);
         }
     }
     keep_words(shared, name, &mut words)?;
@@ -154,6 +154,7 @@ fn say_to_others(shared: &Shared, name: &str, chat: &Chat, key: &str, text: &str
 fn paired(shared: &Shared, name: &str, heard: &Heard) -> Result<()> {
     let mut all = shared.borrow_mut();
     let whom = brief(&heard.from.name, 80);
+    all.forget_owner(name)?;
     if let Some(line) = all.lines.get_mut(name) {
         line.state.refused.remove(&heard.from.id);
         line.state.spoke_in(name, &heard.chat);

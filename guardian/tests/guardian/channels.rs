@@ -119,7 +119,7 @@ fn channels_that_hang_are_ended_and_started_again() {
     let (house, mut command) = house(COPIES);
     let beats = "#!/bin/sh\nmkdir -p .self/broker/channels\nwhile :; do touch .self/broker/channels/lock; echo >> .self/workspace/beats; sleep 0.1; done\n";
     fs::write(house.folder.path().join("channels"), beats).unwrap();
-    house.settings(&format!("{NAMED}[limits]\nchannels_beat_s = 4\n"));
+    house.settings(&format!("channels_beat_s = 4\n{NAMED}"));
     let guardian = Guardian::new(command.spawn().unwrap(), &house);
     house.until("channels", || pid(&house).is_some());
     let first = pid(&house).unwrap();
