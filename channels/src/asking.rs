@@ -17,7 +17,7 @@ use house::{clock, files, moments};
 
 /// Characters of one field of an ask in its message; the exact bytes go with it.
 const FIELD_CHARS: usize = 300;
-/// Asks that are shown at once for `/asks`.
+/// Asks that are shown at once: each has all of them read.
 const MOST_AT_ONCE: usize = 5;
 /// Characters of what a service answered.
 const RESULT_CHARS: usize = 600;
@@ -36,21 +36,23 @@ impl Switchboard {
             return Ok(());
         }
         self.outcomes()?;
-        let mut has_all = true;
+        let (mut has_all, mut shown) = (true, 0);
         for ask in unanswered(&self.house) {
             let digest = ask.asked().digest().to_owned();
             let lines =
                 self.lines.values().filter(|line| !self.buttons.has_shown(&ask.id, &digest, &line.name));
             let lines = lines.filter_map(|line| Some((line.name.clone(), line.owner()?.chat.clone())));
             for (channel, chat) in lines.collect::<Vec<_>>() {
-                if !self.buttons.is_full() && self.has_room(&channel) {
+                if shown < MOST_AT_ONCE && !self.buttons.is_full() && self.has_room(&channel) {
+                    shown += 1;
                     self.show_ask(&channel, &chat, &ask.id, "")?;
                 } else {
                     has_all = false;
                 }
             }
         }
-        self.asks = Some((mark, (!has_all).then_some(now + AGAIN_MS)));
+        let again = if shown == MOST_AT_ONCE { now } else { now + AGAIN_MS };
+        self.asks = Some((mark, (!has_all).then_some(again)));
         Ok(())
     }
 
