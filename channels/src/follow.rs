@@ -144,8 +144,12 @@ fn queued(all: &mut Switchboard, at: &str, message: Message) -> Result<bool> {
     let Some((channel, chat)) = destination(all, message) else { return Ok(false) };
     let (said, thread) = (message.text(), message.thread());
     let now_ms = clock::wall_ms();
-    if all.lines.get_mut(&channel).is_some_and(|line| !line.state.may_say(now_ms)) && !all.has_room(&channel)
-    {
+    let is_answer = matches!(message.kind(), "answer" | "") && message.done() != Some(false);
+    let is_within = all
+        .lines
+        .get_mut(&channel)
+        .is_some_and(|line| (is_answer && line.state.waits(thread)) || line.state.may_say(now_ms));
+    if !is_within && !all.has_room(&channel) {
         return too_much(all, &channel, &chat, now_ms);
     }
     let of = [at, thread, said];
@@ -166,8 +170,10 @@ fn queued(all: &mut Switchboard, at: &str, message: Message) -> Result<bool> {
         is_new |= all.queue(item)?;
     }
     let messages = all.outbox.waiting(&channel).count().saturating_sub(before) as u64;
-    all.lines.get_mut(&channel).into_iter().for_each(|line| line.state.told(messages, now_ms));
-    if matches!(message.kind(), "answer" | "") && message.done() != Some(false) {
+    if is_within {
+        all.lines.get_mut(&channel).into_iter().for_each(|line| line.state.told(messages, now_ms));
+    }
+    if is_answer {
         let line = all.lines.get_mut(&channel);
         if line.is_some_and(|line| line.state.answered(thread)) {
             all.save(&channel)?;

@@ -59,11 +59,13 @@ struct Place<'a> {
 
 /// Takes a batch: all that follows of it is kept when this returns. Where that fails, it is heard as if it never was.
 pub async fn batch(shared: &Shared, name: &str, channel: &dyn Channel, batch: Batch) -> Result<()> {
+    let before = shared.borrow().lines.get(name).map(|line| line.state.clone());
     let taken = taken(shared, name, channel, &batch).await;
     if taken.is_err() {
         let mut all = shared.borrow_mut();
-        let before = State::load(&all.house, name);
-        if let (Some(line), Ok(before)) = (all.lines.get_mut(name), before) {
+        // Where that cannot be read either, as it was: what was not kept must not count as heard.
+        let before = State::load(&all.house, name).ok().or(before);
+        if let (Some(line), Some(before)) = (all.lines.get_mut(name), before) {
             line.state = before;
         }
     }

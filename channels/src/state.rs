@@ -64,14 +64,14 @@ pub struct State {
     pub verbosity: Option<String>,
     /// When messages that nobody asked for were sent in the last hour.
     pub unasked_ms: Vec<u64>,
-    pub talk: Talk,
+    pub hour: Hour,
 }
 
 /// What was said in an hour: the owner's words, also of the hour before, and messages of the creature's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Talk {
-    hour: u64,
+pub struct Hour {
+    number: u64,
     words: u64,
     words_before: u64,
     messages: u64,
@@ -134,27 +134,32 @@ impl State {
 
     /// Whether the creature may say more this hour, for so many words of the owner's.
     pub fn may_say(&mut self, now_ms: u64) -> bool {
-        let Talk { words, words_before, messages, .. } = *self.talk(now_ms);
+        let Hour { words, words_before, messages, .. } = *self.hour(now_ms);
         messages < UNASKED + (words + words_before).saturating_mul(PER_WORD)
     }
 
     /// Counts messages of the creature's.
     pub fn told(&mut self, messages: u64, now_ms: u64) {
-        self.talk(now_ms).messages += messages;
+        self.hour(now_ms).messages += messages;
     }
 
-    fn talk(&mut self, now_ms: u64) -> &mut Talk {
-        let hour = now_ms / HOUR_MS;
-        if self.talk.hour != hour {
-            self.talk = Talk { hour, words_before: self.talk.words, ..Talk::default() };
+    fn hour(&mut self, now_ms: u64) -> &mut Hour {
+        let number = now_ms / HOUR_MS;
+        if self.hour.number != number {
+            self.hour = Hour { number, words_before: self.hour.words, ..Hour::default() };
         }
-        &mut self.talk
+        &mut self.hour
     }
 
     pub fn said(&mut self, said: Said) {
-        self.talk(said.at_ms).words += 1;
+        self.hour(said.at_ms).words += 1;
         self.said.push_back(said);
         keep_last(&mut self.said, MOST_SAID);
+    }
+
+    /// Whether a word on a thread has no answer yet.
+    pub fn waits(&self, thread: &str) -> bool {
+        self.said.iter().any(|said| said.thread == thread)
     }
 
     /// Notes that what was said on a thread is answered; whether anything was.
