@@ -89,7 +89,13 @@ impl Outage {
         let lives = lives(trial) - before.1 + 1;
         let asked = server.asked() - before.0;
         // A call may be under way when the trouble begins, and the one after it is of the same life.
-        assert!(asked <= (self.calls + 1) * lives, "{asked} calls of {lives} lives, no rest between");
+        let rests: Vec<String> = memory(trial.house())
+            .iter()
+            .filter(|record| record["data"]["rest_s"].is_u64())
+            .map(|record| format!("{} {}", record["at"], record["data"]))
+            .collect();
+        let rests = rests.join("\n");
+        assert!(asked <= (self.calls + 1) * lives, "{asked} calls of {lives} lives, no rest between\n{rests}");
         let tries = tries(trial.house());
         assert!(
             self.garbled || tries <= self.tries * lives,
