@@ -87,6 +87,19 @@ pub fn leads_out(address: &str) -> bool {
     is_plain && SCHEMES.iter().any(|scheme| lower.starts_with(scheme) && lower.len() > scheme.len())
 }
 
+/// Whether words look like an address and are another one than where they lead: that is then told beside them.
+pub fn pretends(words: &str, to: &str) -> bool {
+    let (words, to) = (words.trim().to_lowercase(), to.to_lowercase());
+    let host = words.split('/').next().unwrap_or_default();
+    let looks = words.contains("://") || (host.contains('.') && !words.contains(char::is_whitespace));
+    let bare =
+        |text: &str| text.split_once("://").map_or(text, |(_, rest)| rest).trim_end_matches('/').to_owned();
+    let is_its = bare(&to)
+        .strip_prefix(&bare(&words))
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']));
+    looks && !is_its && to != format!("mailto:{words}")
+}
+
 /// A link or a picture whose words are being written.
 struct Address {
     to: String,
@@ -219,6 +232,7 @@ impl Page<'_> {
         {
             self.out.push_str(end);
             // Words that are the address say it already.
+            let is_told = is_told || pretends(&said, &to);
             if is_told && !to.is_empty() && said.trim() != to && format!("mailto:{}", said.trim()) != to {
                 let (begin, end) = self.dress.address;
                 self.out.push_str(begin);

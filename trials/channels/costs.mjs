@@ -11,7 +11,7 @@ import { Faithful, built } from './servers.mjs';
 import { Synapse, missing as noSynapse } from './synapse.mjs';
 
 const PAGE = path.join(root, 'trials/CHANNELS.md');
-const HEADING = '# What each channel costs while nothing is said';
+const HEADING = '## What each channel costs while nothing is said';
 /** Most wakes a minute of a channel: its own looks at the house, three a minute, and what its platform has it say. */
 const MOST = { telegram: 30, discord: 30, slack: 40, matrix: 30, mail: 20 };
 

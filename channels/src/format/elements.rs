@@ -7,7 +7,7 @@ use crate::channel::Form;
 use console::markdown::Dress;
 use pulldown_cmark::HeadingLevel;
 
-/// Clients show where a link leads, so that only an address which cannot be followed is told.
+/// Clients show where a link leads, so that an address is told where it cannot be followed, or the words are another.
 pub const MATRIX: Dress = Dress {
     link: "<a href=\"",
     address: (" (", ")"),
