@@ -95,7 +95,10 @@ impl Outage {
             .map(|record| format!("{} {}", record["at"], record["data"]))
             .collect();
         let rests = rests.join("\n");
-        assert!(asked <= (self.calls + 1) * lives, "{asked} calls of {lives} lives, no rest between\n{rests}");
+        assert!(
+            asked <= (self.calls + 1) * lives,
+            "{asked} calls of {lives} lives, no rest between\n{rests}"
+        );
         let tries = tries(trial.house());
         assert!(
             self.garbled || tries <= self.tries * lives,
