@@ -31,7 +31,7 @@ const PER_WORD: u64 = 5;
 pub struct Owner {
     pub id: String,
     pub name: String,
-    /// The chat they were paired in, to which notices go.
+    /// The chat they were paired in: what nobody asked for goes there.
     pub chat: Chat,
     pub since: String,
 }
@@ -67,7 +67,7 @@ pub struct State {
     pub hour: Hour,
 }
 
-/// Counts of an hour: the owner's words, also of the hour before, and messages of the creature's.
+/// Talk of an hour: words of the owner, also of the hour before, and messages of the creature.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hour {
@@ -78,8 +78,8 @@ pub struct Hour {
 }
 
 impl State {
-    /// Reads it as it was kept; a new one where there is none. A file that cannot be read is an error: begun anew it would hear
-    /// nobody, and all that was heard once more.
+    /// As it was kept; a new one where there is none. One that cannot be read is an error: begun anew it would hear nobody,
+    /// and all that was heard once more.
     pub fn load(house: &House, channel: &str) -> Result<Self> {
         let path = places::state(house, channel);
         let Some(bytes) = files::read_most(&path, MOST_BYTES)? else { return Ok(Self::default()) };
