@@ -67,7 +67,7 @@ pub struct State {
     pub hour: Hour,
 }
 
-/// Counts of an hour: the owner's words, also of the hour before, and messages of the creature's.
+/// Talk of an hour: words of the owner, also of the hour before, and messages of the creature.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hour {
