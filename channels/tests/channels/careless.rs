@@ -182,7 +182,7 @@ fn a_queue_of_large_messages_is_bounded_and_read_again() {
     let bytes = || fs::metadata(&path).unwrap().len();
     assert!(bytes() < 20 << 20, "{}", bytes());
     for nth in 0..50 {
-        outbox.step(Step::Sending { key: format!("key-{nth}") }).unwrap();
+        outbox.step(Step::Sending { key: format!("key-{nth}"), at_ms: 7 }).unwrap();
         outbox.step(Step::Waits { key: format!("key-{nth}"), is_plain: false }).unwrap();
     }
     let again = Outbox::load(path.clone()).unwrap();
