@@ -54,7 +54,7 @@ async fn a_server_beside_one_that_misbehaves_answers_meanwhile() {
 #[tokio::test]
 async fn a_server_beside_one_whose_sign_in_leads_elsewhere_answers_meanwhile() {
     let home = home("");
-    let (stub, _) = World::start("private");
+    let (stub, _) = World::start("page elsewhere");
     let bad = format!("[mcp.like]\nurl = \"{}/mcp\"\n[[mcp.like.rules]]\n{RULES}", stub.url);
     home.settings(&format!("{}{bad}", home.text("owner.toml")));
     let open = home.open().await;

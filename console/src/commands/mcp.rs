@@ -54,8 +54,7 @@ pub enum Mcp {
 
     /// starts or reaches a server now, behind its walls, and shows its tools and what your rules do with each
     ///
-    /// Calls no tool, and changes nothing. Where the broker runs a program that takes no second one beside it, its tools
-    /// are shown as the broker has them. Exit status 1 where it did not answer.
+    /// Calls no tool, and changes nothing. Exit status 1 where it did not answer.
     #[command(after_help = "mcp test files\nmcp test files --json")]
     Test(Named),
 }
