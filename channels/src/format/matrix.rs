@@ -3,7 +3,7 @@
 //! Client-Server API, "m.room.message msgtypes": the elements and attributes that clients show.
 
 use super::escape::html as escaped;
-use super::{MOST_DEPTH, leads_out};
+use super::{MOST_DEPTH, leads_out, pretends};
 use crate::channel::Form;
 use crate::format::inline::fence;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
@@ -15,13 +15,20 @@ pub fn html<'a>(events: impl Iterator<Item = Event<'a>>) -> String {
     page.out
 }
 
+/// A link or a picture, and its words; `is_link`: the platform has it as a link.
+struct Address {
+    to: String,
+    said: String,
+    is_link: bool,
+}
+
 #[derive(Default)]
 struct Page {
     out: String,
     /// Closing text of each open element; empty for one that is not written.
     ends: Vec<&'static str>,
     /// Addresses of links and pictures that are open, and their words.
-    addresses: Vec<(String, String)>,
+    addresses: Vec<Address>,
     is_head: bool,
 }
 
@@ -49,7 +56,7 @@ impl Page {
 
     fn say(&mut self, text: &str) {
         escaped(text, &mut self.out);
-        self.addresses.iter_mut().for_each(|(_, said)| said.push_str(text));
+        self.addresses.iter_mut().for_each(|address| address.said.push_str(text));
     }
 
     #[allow(clippy::wildcard_enum_match_arm)]
@@ -58,11 +65,19 @@ impl Page {
             Tag::Link { dest_url, .. } if leads_out(&dest_url) && self.addresses.is_empty() => {
                 let mut begin = "<a href=\"".to_owned();
                 escaped(&dest_url, &mut begin);
-                self.addresses.push((String::new(), String::new()));
+                self.addresses.push(Address {
+                    to: dest_url.into_string(),
+                    said: String::new(),
+                    is_link: true,
+                });
                 (begin + "\">", "</a>")
             }
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
-                self.addresses.push((dest_url.into_string(), String::new()));
+                self.addresses.push(Address {
+                    to: dest_url.into_string(),
+                    said: String::new(),
+                    is_link: false,
+                });
                 (String::new(), "")
             }
             Tag::CodeBlock(CodeBlockKind::Fenced(said)) => {
@@ -92,9 +107,9 @@ impl Page {
         }
         let end = self.ends.pop().unwrap_or_default();
         if matches!(tag, TagEnd::Link | TagEnd::Image)
-            && let Some((to, said)) = self.addresses.pop()
+            && let Some(Address { to, said, is_link }) = self.addresses.pop()
             && !to.is_empty()
-            && to != said.trim()
+            && if is_link { pretends(&said, &to) } else { to != said.trim() }
         {
             escaped(&if said.is_empty() { to } else { format!(" ({to})") }, &mut self.out);
         }
