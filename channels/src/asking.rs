@@ -6,7 +6,7 @@ use crate::buttons::{self, Shown};
 use crate::channel::Chat;
 use crate::enclosed::exactly;
 use crate::outbox::{Enclosed, Kind};
-use crate::switchboard::{Saying, Switchboard};
+use crate::switchboard::{ASK_SIGN, Saying, Switchboard};
 use anyhow::Result;
 use console::asks::{self, Answerable, answerable, noted};
 use house::asks::{Ask, all, unanswered};
@@ -17,34 +17,42 @@ use house::{clock, files, moments};
 
 /// Characters of one field of an ask in its message; the exact bytes go with it.
 const FIELD_CHARS: usize = 300;
-/// Asks that are shown at once for `/asks`.
+/// Asks that are shown at once: each has all of them read.
 const MOST_AT_ONCE: usize = 5;
 /// Characters of what a service answered.
 const RESULT_CHARS: usize = 600;
+/// Time until asks for which there was no room are looked at again.
+const AGAIN_MS: u64 = 60_000;
 
 impl Switchboard {
     /// Shows asks that are new on every channel, and tells what came of those that were shown.
     pub fn look_at_asks(&mut self) -> Result<()> {
-        let mark = files::mark(&self.house.asks());
-        if self.asks == Some(mark) {
+        let (mark, now) = (files::mark(&self.house.asks()), clock::since_boot_ms());
+        if self
+            .asks
+            .as_ref()
+            .is_some_and(|(then, until)| *then == mark && until.is_none_or(|until| now < until))
+        {
             return Ok(());
         }
         self.outcomes()?;
-        let mut has_all = true;
+        let (mut has_all, mut shown) = (true, 0);
         for ask in unanswered(&self.house) {
             let digest = ask.asked().digest().to_owned();
             let lines =
                 self.lines.values().filter(|line| !self.buttons.has_shown(&ask.id, &digest, &line.name));
             let lines = lines.filter_map(|line| Some((line.name.clone(), line.owner()?.chat.clone())));
             for (channel, chat) in lines.collect::<Vec<_>>() {
-                if self.has_room(&channel) {
+                if shown < MOST_AT_ONCE && !self.buttons.is_full() && self.has_room(&channel) {
+                    shown += 1;
                     self.show_ask(&channel, &chat, &ask.id, "")?;
                 } else {
                     has_all = false;
                 }
             }
         }
-        self.asks = has_all.then_some(mark);
+        let again = if shown == MOST_AT_ONCE { now } else { now + AGAIN_MS };
+        self.asks = Some((mark, (!has_all).then_some(again)));
         Ok(())
     }
 
@@ -293,7 +301,7 @@ fn heading(shown: &Answerable) -> String {
     let fields = asks::told(act).into_iter().filter(|(name, _)| name != "header");
     let fields =
         fields.map(|(name, text)| format!("{}: {}", flat(&name), spelled(&flat(&brief(&text, FIELD_CHARS)))));
-    let first = format!("Ask {}: {}", shown.ask.id, asks::title(act));
+    let first = format!("{ASK_SIGN} Ask {}: {}", shown.ask.id, asks::title(act));
     std::iter::once(first).chain(why).chain(fields).take(20).collect::<Vec<_>>().join("\n")
 }
 

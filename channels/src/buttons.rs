@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Most bytes of the file, and asks shown that are known.
-const MOST_BYTES: u64 = 4 << 20;
+const MOST_BYTES: u64 = 64 << 20;
 const MOST_SHOWN: usize = 500;
 /// Bytes of chance in an id.
 const ID_BYTES: usize = 12;
@@ -45,8 +45,7 @@ pub struct Buttons {
 
 impl Buttons {
     pub fn load(house: &House) -> Result<Self> {
-        let path = places::buttons(house);
-        let bytes = files::read_most(&path, MOST_BYTES)?;
+        let bytes = files::read_most(&places::buttons(house), MOST_BYTES).ok().flatten();
         // Without them no button counts: a press is answered so, and the asks are shown once more.
         Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default())
     }
@@ -58,8 +57,15 @@ impl Buttons {
     pub fn add(&mut self, shown: Shown) {
         self.shown.push_back(shown);
         while self.shown.len() > MOST_SHOWN {
-            self.shown.pop_front();
+            // What waits for an answer counts for longest.
+            let over = self.shown.iter().position(|shown| shown.is_over).unwrap_or(0);
+            self.shown.remove(over);
         }
+    }
+
+    /// Whether so many asks wait for an answer that one more would be in the place of one of them.
+    pub fn is_full(&self) -> bool {
+        self.shown.iter().filter(|shown| !shown.is_over).count() >= MOST_SHOWN
     }
 
     /// The ask that a button stands under in this chat, and whether the button is its yes.

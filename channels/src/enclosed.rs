@@ -75,6 +75,8 @@ pub fn read(house: &House, enclosed: &Enclosed, most: u64) -> Result<Outgoing> {
             Ok(Outgoing { name: format!("ask-{}.txt", received::harmless(id)), bytes: bytes.into() })
         }
         Enclosed::Text { name, text } => {
+            let bytes = text.len() as u64;
+            ensure!(bytes <= most, "it has {bytes} bytes, and at most {most} can be sent here as a file");
             Ok(Outgoing { name: received::harmless(name), bytes: text.clone().into_bytes().into() })
         }
     }

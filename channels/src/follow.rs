@@ -46,7 +46,8 @@ pub struct Talk {
 impl Talk {
     /// Goes on where it was left; the first time, at the end.
     pub fn open(house: &House) -> Result<Self> {
-        let bytes = files::read_small(&places::talk(house))?;
+        // One that cannot be read is as none.
+        let bytes = files::read_small(&places::talk(house)).ok().flatten();
         let kept: Option<Kept> = bytes.and_then(|bytes| serde_json::from_value(bounds::read(&bytes)?).ok());
         let kept = kept.unwrap_or_default();
         let Some(at) = kept.memory else {
@@ -81,6 +82,8 @@ impl Talk {
             if let Err(error) = queued {
                 // Read once more from here.
                 self.follow = Follow::resumed(all.house.memory(), from);
+                records.truncate(older);
+                self.before = records;
                 return Err(error);
             }
             has_queued |= queued.unwrap_or_default();
@@ -113,7 +116,9 @@ impl Talk {
         if !message.is_creatures() || message.text().trim().is_empty() {
             return Ok(false);
         }
-        let queued = queued(all, at, message)?;
+        let (queued, now) = (queued(all, at, message)?, clock::stamp());
+        // The creature writes what it likes there; what is still to come was not said.
+        let at = at.min(now.as_str());
         if queued && at > self.kept.newest.as_str() {
             at.clone_into(&mut self.kept.newest);
         }
@@ -139,16 +144,30 @@ fn rest(house: &House, at: Cursor) -> Vec<Value> {
 fn queued(all: &mut Switchboard, at: &str, message: Message) -> Result<bool> {
     let Some((channel, chat)) = destination(all, message) else { return Ok(false) };
     let (said, thread) = (message.text(), message.thread());
+    let now_ms = clock::wall_ms();
+    let is_answer = matches!(message.kind(), "answer" | "") && message.done() != Some(false);
+    let is_within = all
+        .lines
+        .get_mut(&channel)
+        .is_some_and(|line| (is_answer && line.state.waits(thread)) || line.state.may_say(now_ms));
+    if !is_within && !all.has_room(&channel) {
+        return too_much(all, &channel, &chat, now_ms);
+    }
     let of = [at, thread, said];
     let saying =
         Saying { channel: &channel, chat: &chat, kind: Kind::Answer, of: &of, text: said, is_plain: false };
+    let before = all.outbox.waiting(&channel).count();
     let mut is_new = all.say(&saying)?;
     for (nth, path) in enclosed::linked(&all.house, said).into_iter().enumerate() {
         let mut item = all.item(&saying, 1_000_000 + nth, "");
         item.enclosed = Some(Enclosed::Workspace(path));
         is_new |= all.queue(item)?;
     }
-    if matches!(message.kind(), "answer" | "") && message.done() != Some(false) {
+    let messages = all.outbox.waiting(&channel).count().saturating_sub(before) as u64;
+    if is_within {
+        all.lines.get_mut(&channel).into_iter().for_each(|line| line.state.told(messages, now_ms));
+    }
+    if is_answer {
         let line = all.lines.get_mut(&channel);
         if line.is_some_and(|line| line.state.answered(thread)) {
             all.save(&channel)?;
@@ -157,20 +176,31 @@ fn queued(all: &mut Switchboard, at: &str, message: Message) -> Result<bool> {
     Ok(is_new)
 }
 
+/// Leaves out what the creature says without end, and says so once an hour.
+fn too_much(all: &mut Switchboard, channel: &str, chat: &Chat, now_ms: u64) -> Result<bool> {
+    let hour = (now_ms / 3_600_000).to_string();
+    all.say(&Saying {
+        channel,
+        chat,
+        kind: Kind::Notice,
+        of: &["too much", &hour],
+        text: "It says more than you asked for: the rest of this hour stands in the window and on the page. /pause ends it.",
+        is_plain: true,
+    })
+}
+
 /// Where a message goes: to the chat of its thread, or home, where that is gone or it belongs to no chat.
 fn destination(all: &Switchboard, message: Message) -> Option<(String, Chat)> {
     let name = message.thread();
     let of = thread::channel(name, PLATFORMS.iter().map(|platform| platform.name));
     let line = of.and_then(|of| all.lines.get(of)).filter(|line| !line.is_gone());
-    if let Some((line, chat)) = line.and_then(|line| Some((line, line.state.chat(name)?))) {
+    if let Some((line, chat)) = line.and_then(|line| Some((line, line.chat(name)?))) {
         return Some((line.name.clone(), chat.clone()));
     }
     // A channel whose owner will mend it keeps what is for it; a chat that nobody knows any more is at home.
     let waits = of.and_then(|of| all.lines.get(of)).filter(|line| line.owner().is_some());
     let is_answer = matches!(message.kind(), "answer" | "waiting" | "");
-    if let Some((line, chat)) =
-        waits.filter(|_| is_answer).and_then(|line| Some((line, line.state.chat(name)?)))
-    {
+    if let Some((line, chat)) = waits.filter(|_| is_answer).and_then(|line| Some((line, line.chat(name)?))) {
         return Some((line.name.clone(), chat.clone()));
     }
     let is_for_home = of.is_some() || is_unasked(message);

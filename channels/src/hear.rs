@@ -59,11 +59,13 @@ struct Place<'a> {
 
 /// Takes a batch: all that follows of it is kept when this returns. Where that fails, it is heard as if it never was.
 pub async fn batch(shared: &Shared, name: &str, channel: &dyn Channel, batch: Batch) -> Result<()> {
+    let before = shared.borrow().lines.get(name).map(|line| line.state.clone());
     let taken = taken(shared, name, channel, &batch).await;
     if taken.is_err() {
         let mut all = shared.borrow_mut();
-        let before = State::load(&all.house, name);
-        if let (Some(line), Ok(before)) = (all.lines.get_mut(name), before) {
+        // Where that cannot be read either, as it was: what was not kept must not count as heard.
+        let before = State::load(&all.house, name).ok().or(before);
+        if let (Some(line), Some(before)) = (all.lines.get_mut(name), before) {
             line.state = before;
         }
     }
@@ -97,7 +99,7 @@ async fn taken(shared: &Shared, name: &str, channel: &dyn Channel, batch: &Batch
         }
         // What is judged next must know what was judged before: the same happening may stand in a batch twice.
         if let Some(line) = shared.borrow_mut().lines.get_mut(name) {
-            line.state.hear(heard.id.clone());
+            line.state.hear(&heard.id);
         }
     }
     keep_words(shared, name, &mut words)?;
@@ -153,6 +155,7 @@ fn say_to_others(shared: &Shared, name: &str, chat: &Chat, key: &str, text: &str
 fn paired(shared: &Shared, name: &str, heard: &Heard) -> Result<()> {
     let mut all = shared.borrow_mut();
     let whom = brief(&heard.from.name, 80);
+    all.forget_owner(name)?;
     if let Some(line) = all.lines.get_mut(name) {
         line.state.refused.remove(&heard.from.id);
         line.state.spoke_in(name, &heard.chat);

@@ -10,12 +10,16 @@ use serde_json::json;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::PathBuf;
 
-/// Most bytes of the file that are read, bytes from which on it is written anew, and keys that are known for longer.
-const MOST_BYTES: u64 = 64 << 20;
+/// Most bytes of the file that are read: more than all channels may have waiting. Bytes from which on it is written anew, and
+/// keys that are known for longer.
+const MOST_BYTES: u64 = 512 << 20;
 const LARGE_BYTES: u64 = 4 << 20;
 const MOST_KEYS: usize = 4_000;
 /// Messages of a channel that wait; beyond them, what nobody asked for is left out.
 const MOST_WAITING: usize = 2_000;
+/// Bytes of them; beyond these only the beginning of a message is kept.
+const FULL_BYTES: usize = 16 << 20;
+const BEGINNING: usize = 200;
 
 /// Purpose of a message; an answer is never left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,6 +91,25 @@ pub struct Item {
     pub edits: Option<String>,
 }
 
+impl Item {
+    fn bytes(&self) -> usize {
+        let enclosed = match &self.enclosed {
+            Some(Enclosed::Text { text, .. }) => text.len(),
+            _ => 0,
+        };
+        self.text.len() + enclosed
+    }
+
+    /// Leaves its beginning.
+    fn cut(&mut self) {
+        self.text = format!(
+            "{} (too much waits to be sent here for all of it; it stands in the window and on the page)",
+            bounds::brief(&self.text, BEGINNING)
+        );
+        self.enclosed = None;
+    }
+}
+
 /// A step of a message, as a line has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
@@ -134,6 +157,8 @@ pub struct Outbox {
     keys: HashSet<String>,
     over: VecDeque<String>,
     bytes: u64,
+    /// Length at which the file is written anew: twice what had to stay, so that a long queue is not written at each step.
+    large: u64,
 }
 
 impl Outbox {
@@ -145,6 +170,7 @@ impl Outbox {
             keys: HashSet::new(),
             over: VecDeque::new(),
             bytes: bytes.len() as u64,
+            large: LARGE_BYTES,
         };
         // A line that was torn by an end was never acted upon.
         let steps = bytes.split(|byte| *byte == b'\n').filter_map(bounds::read);
@@ -156,8 +182,12 @@ impl Outbox {
     }
 
     /// Keeps a message that is to be sent, unless it was kept before; whether it is new.
-    pub fn queue(&mut self, item: Item) -> Result<bool> {
+    pub fn queue(&mut self, mut item: Item) -> Result<bool> {
         let waiting = self.waiting.get(&item.channel).map_or(0, VecDeque::len);
+        let bytes: usize = self.waiting(&item.channel).map(|entry| entry.item.bytes()).sum();
+        if bytes > FULL_BYTES && item.bytes() > BEGINNING {
+            item.cut();
+        }
         let is_left_out =
             waiting >= MOST_WAITING && matches!(item.kind, Kind::Notice | Kind::Acts | Kind::Refusal);
         if is_left_out || self.keys.contains(&item.key) {
@@ -177,7 +207,7 @@ impl Outbox {
         files::append_line(&self.path, &line)?;
         self.bytes += line.len() as u64 + 1;
         self.take(step);
-        if self.bytes > LARGE_BYTES { self.write_anew() } else { Ok(()) }
+        if self.bytes > self.large { self.write_anew() } else { Ok(()) }
     }
 
     /// The next message of a channel.
@@ -236,6 +266,7 @@ impl Outbox {
         }
         files::replace(&self.path, text.as_bytes())?;
         self.bytes = text.len() as u64;
+        self.large = LARGE_BYTES.max(self.bytes * 2);
         Ok(())
     }
 }

@@ -33,11 +33,6 @@ pub fn notices(house: &House) -> PathBuf {
     folder(house).join("notices.json")
 }
 
-/// Held by the one program that serves the channels of this house.
-pub fn lock(house: &House) -> PathBuf {
-    folder(house).join("lock")
-}
-
 /// Folder of the files that the owner sent on a channel, from `.self` on.
 pub fn received(channel: &str) -> PathBuf {
     PathBuf::from("received").join(channel)

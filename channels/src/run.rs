@@ -15,9 +15,10 @@ use house::{House, openat};
 use redact::keys::Keys;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::task::LocalSet;
 
 /// Rest after a failure to keep something: the disk is full.
@@ -42,7 +43,7 @@ pub async fn serve(served: Served) -> Result<()> {
     let state = openat::Folder::open(&house.state_folder()).context("failed to open .self")?;
     std::fs::create_dir_all(places::folder(&house)).context("failed to make the folder of the channels")?;
     state.make(Path::new("received")).context("failed to make .self/received")?;
-    let lock = files::open_lock(&places::lock(&house)).context("failed to open the lock of the channels")?;
+    let lock = files::open_lock(&house.channels_lock()).context("failed to open the lock of the channels")?;
     if fs2::FileExt::try_lock_exclusive(&lock).is_err() {
         bail!("another program serves the channels of this house already");
     }
@@ -81,20 +82,23 @@ pub async fn serve(served: Served) -> Result<()> {
         tasks.spawn_local(typing::run(shared.clone(), name.clone(), channel.clone()));
         tasks.spawn_local(send::run(shared.clone(), name, channel, door.clone()));
     }
-    tasks.run_until(keep_house(shared, channels, warn_percent)).await
+    tasks.run_until(keep_house(shared, channels, warn_percent, &lock)).await
 }
 
-/// Takes what happens in the house to the channels.
+/// Takes what happens in the house to the channels; `lock` is touched each time, by which the guardian knows that this lives.
 async fn keep_house(
     shared: Shared,
     channels: Vec<(String, Rc<dyn Channel>)>,
     warn_percent: f64,
+    lock: &File,
 ) -> Result<()> {
     let house = shared.borrow().house.clone();
     let mut talk = Talk::open(&house)?;
     let mut telling = Telling::open(&house, warn_percent);
     let changes = Changes::of(&house);
     loop {
+        // On a disk that takes not even this, a start anew does no harm.
+        let _ = lock.set_modified(SystemTime::now());
         // A code is open, or is no more.
         channels.iter().for_each(|(name, channel)| channel.welcome(&shared.borrow().welcome(name)));
         match look(&shared, &mut talk, &mut telling) {

@@ -15,6 +15,8 @@ const COLUMNS: usize = 64;
 /// Longest time of a command, and between two looks at it.
 const LONGEST_MS: u64 = 60_000;
 const LOOK_MS: u16 = 500;
+/// Most bytes of what it prints.
+const MOST_BYTES: usize = 1 << 20;
 
 /// Carries out a command of the owner's; `late`: when it was said, where that is long ago.
 pub async fn carry_out(
@@ -81,13 +83,19 @@ fn output(house: &House, args: &[String]) -> Result<String> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let mut running = Running::start(house, &Order::new(&words), COLUMNS)?;
     let begun_ms = clock::running_ms();
-    let mut lines = Vec::new();
+    let (mut lines, mut bytes) = (Vec::new(), 0);
     loop {
         let mut asked = [PollFd::new(running.out(), PollFlags::POLLIN)];
         let _ = poll(&mut asked, LOOK_MS);
         let came = running.look()?;
+        bytes += came.lines.iter().map(String::len).sum::<usize>();
         lines.extend(came.lines);
         if came.ended.is_some() {
+            break;
+        }
+        if bytes > MOST_BYTES {
+            running.end();
+            lines.push("… and more, which the window shows".to_owned());
             break;
         }
         if clock::running_ms() - begun_ms > LONGEST_MS {

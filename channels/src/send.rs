@@ -38,7 +38,7 @@ pub async fn run(shared: Shared, name: String, channel: Rc<dyn Channel>, door: D
         match next {
             None => wake.notified().await,
             Some(entry) => {
-                if let Err(error) = sender.one(entry).await {
+                if let Err(error) = sender.one(&entry).await {
                     sender.unkept(&error).await;
                 }
             }
@@ -73,15 +73,14 @@ struct Sender {
 }
 
 impl Sender {
-    /// Sends one message, and keeps what came of it.
-    async fn one(&mut self, entry: Entry) -> Result<()> {
-        let item = entry.item;
+    /// Sends one message, and keeps what came of it: until that is kept nothing else is sent, for it is known here alone.
+    async fn one(&mut self, Entry { item, .. }: &Entry) -> Result<()> {
         if let Some(last) = self.last.get(&item.chat) {
             tokio::time::sleep_until(*last + self.channel.limits().gap).await;
         }
-        let message = match self.message(&item) {
+        let message = match self.message(item) {
             Ok(message) => message,
-            Err(error) => return self.refused(&item, &format!("{error:#}")),
+            Err(error) => return self.refused(item, &format!("{error:#}")),
         };
         let digest = hex(&Sha256::digest(message.text.as_bytes()));
         let file_bytes = message.file.as_ref().map_or(0, |file| file.bytes.len() as u64);
@@ -105,43 +104,49 @@ impl Sender {
             self.last.clear();
         }
         self.last.insert(item.chat.clone(), Instant::now());
-        self.came(item, outcome).await
+        while let Err(error) = self.came(item, &outcome) {
+            self.unkept(&error).await;
+        }
+        match &outcome {
+            Ok(_) => self.pause.over(),
+            Err(Trouble::Doubtful(_)) if !self.is_repeated(item) => {}
+            Err(Trouble::Form(_) | Trouble::Refused(_)) => {}
+            Err(trouble) => self.wait(trouble).await,
+        }
+        Ok(())
+    }
+
+    /// Whether a send of an unknown fate is repeated: where the platform drops a second one. An edit made twice is made once.
+    fn is_repeated(&self, item: &Item) -> bool {
+        self.channel.limits().has_keys || item.edits.is_some()
     }
 
     /// Keeps what came of a send.
-    async fn came(&mut self, item: Item, outcome: Result<Sent, Trouble>) -> Result<()> {
+    fn came(&self, item: &Item, outcome: &Result<Sent, Trouble>) -> Result<()> {
         let key = item.key.clone();
         let waits = |is_plain| Step::Waits { key: key.clone(), is_plain };
         match outcome {
             Ok(Sent { message }) => {
-                self.pause.over();
                 let mut all = self.shared.borrow_mut();
                 all.outbox.step(Step::Sent { key: key.clone(), message: message.clone() })?;
-                if all.buttons.sent(&key, &message) {
+                if all.buttons.sent(&key, message) {
                     let Switchboard { buttons, house, .. } = &*all;
                     buttons.save(house)?;
                 }
                 Ok(())
             }
-            Err(Trouble::Doubtful(why)) if self.channel.limits().has_keys || item.edits.is_some() => {
-                self.shared.borrow_mut().outbox.step(waits(item.is_plain))?;
-                self.wait(&Trouble::Away(why)).await;
-                Ok(())
+            Err(Trouble::Doubtful(why)) if !self.is_repeated(item) => {
+                doubtful(&mut self.shared.borrow_mut(), item, why)
             }
-            Err(Trouble::Doubtful(why)) => doubtful(&mut self.shared.borrow_mut(), &item, &why),
-            Err(Trouble::Form(why)) if item.is_plain => self.refused(&item, &why),
-            Err(Trouble::Form(_)) => self.shared.borrow_mut().outbox.step(waits(true)),
-            Err(Trouble::Refused(why)) => self.refused(&item, &why),
+            Err(Trouble::Form(_)) if !item.is_plain => self.shared.borrow_mut().outbox.step(waits(true)),
+            Err(Trouble::Form(why) | Trouble::Refused(why)) => self.refused(item, why),
             Err(
-                trouble @ (Trouble::Away(_)
+                Trouble::Doubtful(_)
+                | Trouble::Away(_)
                 | Trouble::Slower(_)
                 | Trouble::Revoked(_)
-                | Trouble::Elsewhere(_)),
-            ) => {
-                self.shared.borrow_mut().outbox.step(waits(item.is_plain))?;
-                self.wait(&trouble).await;
-                Ok(())
-            }
+                | Trouble::Elsewhere(_),
+            ) => self.shared.borrow_mut().outbox.step(waits(item.is_plain)),
         }
     }
 

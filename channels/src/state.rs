@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Most bytes of the file.
-const MOST_BYTES: u64 = 1 << 20;
+const MOST_BYTES: u64 = 16 << 20;
 /// Happenings that are known by their ids, the newest; chats; words that wait for an answer.
 const MOST_HEARD: usize = 1_000;
 const MOST_CHATS: usize = 300;
@@ -20,6 +20,11 @@ const MOST_REFUSED: usize = 500;
 /// Most refusals an hour: a crowd of strangers must not make this a sender of mail.
 const REFUSALS: usize = 20;
 const HOUR_MS: u64 = 3_600_000;
+/// Longest id that is known as it is: whoever is no owner may choose them.
+const MOST_ID: usize = 200;
+/// Messages of the creature's in an hour, and how many more for each word of the owner's in this hour and the one before.
+const UNASKED: u64 = 60;
+const PER_WORD: u64 = 5;
 
 /// The one person who is heard.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +64,17 @@ pub struct State {
     pub verbosity: Option<String>,
     /// When messages that nobody asked for were sent in the last hour.
     pub unasked_ms: Vec<u64>,
+    pub hour: Hour,
+}
+
+/// Talk of an hour: words of the owner, also of the hour before, and messages of the creature.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Hour {
+    number: u64,
+    words: u64,
+    words_before: u64,
+    messages: u64,
 }
 
 impl State {
@@ -84,11 +100,12 @@ impl State {
     }
 
     pub fn has_heard(&self, id: &str) -> bool {
-        self.heard.iter().rev().any(|heard| heard == id)
+        let id = short(id);
+        self.heard.iter().rev().any(|heard| *heard == id)
     }
 
-    pub fn hear(&mut self, id: String) {
-        self.heard.push_back(id);
+    pub fn hear(&mut self, id: &str) {
+        self.heard.push_back(short(id));
         keep_last(&mut self.heard, MOST_HEARD);
     }
 
@@ -108,9 +125,41 @@ impl State {
         self.chats.iter().rev().find(|(known, _)| known == thread).map(|(_, chat)| chat)
     }
 
+    /// Forgets the owner: their chats are no place for what is said to whoever comes next.
+    pub fn forget_owner(&mut self) {
+        self.owner = None;
+        self.chats.clear();
+        self.said.clear();
+    }
+
+    /// Whether the creature may say more this hour, for so many words of the owner's.
+    pub fn may_say(&mut self, now_ms: u64) -> bool {
+        let Hour { words, words_before, messages, .. } = *self.hour(now_ms);
+        messages < UNASKED + (words + words_before).saturating_mul(PER_WORD)
+    }
+
+    /// Counts messages of the creature's.
+    pub fn told(&mut self, messages: u64, now_ms: u64) {
+        self.hour(now_ms).messages += messages;
+    }
+
+    fn hour(&mut self, now_ms: u64) -> &mut Hour {
+        let number = now_ms / HOUR_MS;
+        if self.hour.number != number {
+            self.hour = Hour { number, words_before: self.hour.words, ..Hour::default() };
+        }
+        &mut self.hour
+    }
+
     pub fn said(&mut self, said: Said) {
+        self.hour(said.at_ms).words += 1;
         self.said.push_back(said);
         keep_last(&mut self.said, MOST_SAID);
+    }
+
+    /// Whether a word on a thread has no answer yet.
+    pub fn waits(&self, thread: &str) -> bool {
+        self.said.iter().any(|said| said.thread == thread)
     }
 
     /// Notes that what was said on a thread is answered; whether anything was.
@@ -151,6 +200,10 @@ impl State {
 /// Keeps the times of the last hour. A clock that was set back must not silence anything.
 fn recent(times_ms: &mut Vec<u64>, now_ms: u64) {
     times_ms.retain(|then| *then <= now_ms && now_ms - *then < HOUR_MS);
+}
+
+fn short(id: &str) -> String {
+    if id.len() <= MOST_ID { id.to_owned() } else { thread::key(&[id]) }
 }
 
 fn keep_last<T>(list: &mut VecDeque<T>, most: usize) {

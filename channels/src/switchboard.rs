@@ -6,7 +6,7 @@ use crate::buttons::Buttons;
 use crate::channel::{Chat, Heard, Known, Limits, Welcome};
 use crate::inbox;
 use crate::judge::{Verdict, judged};
-use crate::outbox::{Item, Kind, Outbox};
+use crate::outbox::{Item, Kind, Outbox, Step};
 use crate::state::{Owner, State};
 use crate::{format, pairing, places, split, thread};
 use anyhow::Result;
@@ -25,6 +25,12 @@ pub type Shared = Rc<RefCell<Switchboard>>;
 
 /// Parts of a reply that are sent as text; a longer one is sent as a file.
 const MOST_PARTS: usize = 4;
+/// The same of an answer.
+const MOST_ANSWER_PARTS: usize = 25;
+/// Signs that an ask alone begins with, the first of them: what the creature says has none of them; and letters that turn the
+/// order of others around.
+const OURS: [char; 6] = [ASK_SIGN, '🔏', '🔒', '🔓', '\u{202d}', '\u{202e}'];
+pub const ASK_SIGN: char = '🔐';
 
 /// A channel of this house.
 pub struct Line {
@@ -55,8 +61,9 @@ pub struct Switchboard {
     pub lines: BTreeMap<String, Line>,
     pub outbox: Outbox,
     pub buttons: Buttons,
-    /// The asks as they were looked at last; `None`: they are looked at again.
-    pub asks: Option<Option<Mark>>,
+    /// The asks as they were looked at last, and by the clock of this machine's boot when they are looked at again whatever
+    /// they are; `None`: at once.
+    pub asks: Option<(Option<Mark>, Option<u64>)>,
     pairing: (Option<Mark>, Pairing),
     keys: Keys,
     /// Rows that were said last by each channel: the same is not said twice in a row.
@@ -96,6 +103,11 @@ impl Line {
 
     pub fn owner(&self) -> Option<&Owner> {
         self.state.owner.as_ref()
+    }
+
+    /// The chat of a thread, where the owner may still be heard in it.
+    pub fn chat(&self, thread: &str) -> Option<&Chat> {
+        self.state.chat(thread).filter(|chat| chat.is_private || self.settings.groups.contains(&chat.id))
     }
 
     pub fn verbosity(&self) -> &str {
@@ -139,18 +151,32 @@ impl Switchboard {
     /// Reads again what the console wrote on pairings; takes back those that the owner took back.
     pub fn look_at_pairings(&mut self) -> Result<()> {
         let mark = files::mark(&self.house.pairing());
-        if mark == self.pairing.0 {
-            return Ok(());
+        if mark != self.pairing.0 {
+            self.pairing = (mark, Pairing::read(&self.house));
         }
-        self.pairing = (mark, Pairing::read(&self.house));
-        for line in self.lines.values_mut() {
-            let taken = |owner: &Owner| self.pairing.1.is_taken_back(&line.name, &owner.since);
-            if line.state.owner.as_ref().is_some_and(taken) {
-                line.state.owner = None;
-                line.state.save(&self.house, &line.name)?;
-            }
+        // Each time: a state that could not be kept is read again, with the owner in it.
+        let is_taken = |line: &&Line| {
+            line.owner().is_some_and(|owner| self.pairing.1.is_taken_back(&line.name, &owner.since))
+        };
+        let taken: Vec<String> = self.lines.values().filter(is_taken).map(|line| line.name.clone()).collect();
+        for name in taken {
+            self.forget_owner(&name)?;
+            self.save(&name)?;
+            self.publish()?;
         }
-        self.publish()
+        Ok(())
+    }
+
+    /// Forgets the owner of a channel, and what waits to be sent to them.
+    pub fn forget_owner(&mut self, name: &str) -> Result<()> {
+        let Some(line) = self.lines.get_mut(name) else { return Ok(()) };
+        line.state.forget_owner();
+        let waiting = self.outbox.waiting(name).filter(|entry| entry.item.kind != Kind::Refusal);
+        let keys: Vec<String> = waiting.map(|entry| entry.item.key.clone()).collect();
+        for key in keys {
+            self.outbox.step(Step::Refused { key, why: "the pairing was taken back".to_owned() })?;
+        }
+        Ok(())
     }
 
     /// Tells a channel whom to let in: the owner, and anybody while a code is open.
@@ -185,6 +211,9 @@ impl Switchboard {
     /// Keeps a message for sending, and wakes its channel. Keys of the house are struck from it.
     pub fn queue(&mut self, mut item: Item) -> Result<bool> {
         item.text = self.keys.scrub(&item.text);
+        if item.kind == Kind::Answer {
+            item.text.retain(|letter| !OURS.contains(&letter));
+        }
         let channel = item.channel.clone();
         let is_new = self.outbox.queue(item)?;
         if let Some(line) = self.lines.get(&channel) {
@@ -196,14 +225,20 @@ impl Switchboard {
     /// Keeps a text for sending, in as many parts as its channel needs; a long reply goes as a file.
     pub fn say(&mut self, saying: &Saying) -> Result<bool> {
         let Some(line) = self.lines.get(saying.channel) else { return Ok(false) };
+        let most = match saying.kind {
+            Kind::Reply | Kind::Notice | Kind::Acts => MOST_PARTS,
+            Kind::Answer => MOST_ANSWER_PARTS,
+            Kind::Ask | Kind::Doubt | Kind::Refusal => usize::MAX,
+        };
+        // So much is not even looked at for where it could be split.
+        let is_far_too_long = saying.text.len() / 4 > most.saturating_mul(line.limits.text);
         let parts = match saying.is_plain {
+            _ if is_far_too_long => vec![],
             true => split::plain_parts(saying.text, &|part| line.fits_plainly(part)),
             false => split::parts(saying.text, &|part| line.fits(part)),
         };
-        let is_long =
-            parts.len() > MOST_PARTS && matches!(saying.kind, Kind::Reply | Kind::Notice | Kind::Acts);
         let mut is_new = false;
-        if is_long {
+        if is_far_too_long || parts.len() > most {
             let name = format!("{}.txt", saying.kind.name());
             let text = self.keys.scrub(saying.text);
             let mut item = self.item(saying, 0, "It is long, and comes as a file.");

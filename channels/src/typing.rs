@@ -34,8 +34,7 @@ pub async fn run(shared: Shared, name: String, channel: Rc<dyn Channel>) {
 fn awaited(shared: &Shared, name: &str) -> Option<Chat> {
     let all = shared.borrow();
     let line = all.lines.get(name)?;
-    let said =
-        line.state.said.back().filter(|said| clock::wall_ms().saturating_sub(said.at_ms) < LONGEST_MS)?;
+    let said = line.state.said.back().filter(|said| clock::wall_ms().abs_diff(said.at_ms) < LONGEST_MS)?;
     line.state.chat(&said.thread).cloned()
 }
 

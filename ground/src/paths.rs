@@ -117,6 +117,8 @@ impl House {
         spent = ".self/broker/spent.jsonl";
         /// The state of the owner's channels; the creature has no access.
         channels = ".self/broker/channels";
+        /// Held by the one program that serves them, and touched by it as long as it does.
+        channels_lock = ".self/broker/channels/lock";
         /// How each channel stands, for people.
         channels_standing = ".self/broker/channels/standing.json";
         /// Pairings that the owner asked for, and those that were taken back.

@@ -2,17 +2,13 @@
 
 use super::platform::{GROUP, Platform, TOKEN};
 use super::relay::Relay;
-use crate::bench::idle::Cost;
 use serde_json::Value;
 use std::path::PathBuf;
-use std::time::Duration;
 use trials::model::asleep;
 use trials::{Guardian, House, child_named, programs, said, send};
 
 /// Ends are what the trial makes: however many, they are no crash loop.
-const LIMITS: &str = "loop_deaths = 1000000\nlives_unblessed = 1000000\n";
-
-const IDLE: Duration = Duration::from_secs(60);
+const LIMITS: &str = "loop_deaths = 1000000\nlives_unblessed = 1000000\nchannels_beat_s = 30\n";
 
 pub struct Place {
     pub house: House,
@@ -61,17 +57,6 @@ impl Place {
         self.platform.say(super::platform::OWNER, code);
         self.house
             .until("the pairing", || self.house.read(".self/broker/channels/telegram.json").contains("1001"));
-    }
-
-    /// What the program of the channels costs while nothing is said: memory resident and its own in MiB, wakes and
-    /// milliseconds a minute.
-    pub fn idle(&self) -> [f64; 4] {
-        let pid = self.child("channels").unwrap();
-        // What the pairing leaves behind is no part of it.
-        std::thread::sleep(IDLE / 6);
-        let before = Cost::of(pid);
-        std::thread::sleep(IDLE);
-        Cost::of(pid).since(&before, IDLE)
     }
 
     pub fn child(&self, name: &str) -> Option<i32> {

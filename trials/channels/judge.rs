@@ -1,27 +1,21 @@
-//! What became of each word: heard, done, answered and told, by what the house keeps and by what the platform saw.
+//! The judge of a run: reads what there is again and again, until all is settled or nothing more comes, and ends by itself.
 
+use super::fates::{Records, Said, Steps};
 use super::house::Place;
-use super::owner::Said;
-use super::platform::{GROUP, OWNER};
 use super::strikes::Struck;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use trials::lines;
 
-/// How long nothing may change at the end before what is missing counts as lost.
+/// How long all is looked at once it is settled: what comes twice comes then. How long nothing may change before what is
+/// missing counts as lost; and the longest wait whatever changes.
+const SETTLED: Duration = Duration::from_secs(10);
 const STILL: Duration = Duration::from_secs(120);
+const LONGEST: Duration = Duration::from_secs(15 * 60);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
-
-/// What the outbox told of the messages that went through it: it is written anew now and then.
-#[derive(Default)]
-struct Steps {
-    texts: BTreeMap<String, String>,
-    last: BTreeMap<String, String>,
-}
 
 pub struct Judge {
     steps: Arc<Mutex<Steps>>,
@@ -39,7 +33,7 @@ impl Judge {
             while !over.load(Ordering::Relaxed) {
                 let now = std::fs::metadata(&outbox).and_then(|meta| Ok((meta.len(), meta.modified()?))).ok();
                 if now != last {
-                    steps.lock().unwrap().read(&outbox);
+                    steps.lock().unwrap().read(&lines(&outbox));
                     last = now;
                 }
                 std::thread::sleep(BETWEEN_LOOKS);
@@ -50,169 +44,72 @@ impl Judge {
 
     pub fn progress(&self, elapsed: Duration, struck: &Struck, said: usize) {
         let steps = self.steps.lock().unwrap();
-        let of = |step: &str| steps.last.values().filter(|last| *last == step).count();
         eprintln!(
             "channels: {:>5} s: {} strikes, {said} words, {} messages sent, {} doubtful",
             elapsed.as_secs(),
             struck.all(),
-            of("sent"),
-            of("doubtful")
+            steps.count("sent"),
+            steps.count("doubtful")
         );
     }
 
     /// Waits until all is quiet, and judges.
-    pub fn end(self, place: &mut Place, said: &[Said], struck: &Struck, took: Duration, seed: u64) -> Value {
-        let (mut look, mut changed) = (Look::of(place), Instant::now());
-        while !look.is_whole(said) && changed.elapsed() < STILL {
+    pub fn end(self, place: &Place, said: &[Said]) -> Value {
+        let (begun, mut changed) = (Instant::now(), Instant::now());
+        let mut records = self.look(place);
+        let (judged_after, why) = loop {
+            let is_settled = records.is_settled(said);
+            let why = match changed.elapsed() {
+                quiet if is_settled && quiet > SETTLED => Some("all was settled"),
+                quiet if quiet > STILL => Some("nothing more came"),
+                _ if begun.elapsed() > LONGEST => Some("its time was over"),
+                _ => None,
+            };
+            if let Some(why) = why {
+                break (begun.elapsed(), why);
+            }
             std::thread::sleep(BETWEEN_LOOKS * 10);
-            let next = Look::of(place);
-            if next.sizes() != look.sizes() {
+            let next = self.look(place);
+            if next.sizes() != records.sizes() {
                 changed = Instant::now();
             }
-            look = next;
-        }
+            records = next;
+        };
         self.over.store(true, Ordering::Relaxed);
-        let mut steps = self.steps.lock().unwrap();
-        steps.read(&self.outbox);
-        let mut figures = judged(&look, said, &steps);
-        figures["minutes"] = json!((took.as_secs_f64() / 6.0).round() / 10.0);
-        figures["seed"] = json!(seed);
-        figures["struck"] = json!(struck.0);
-        figures["commit"] = json!(crate::survival::render::commit());
+        let mut figures = records.judged(said);
+        figures["judged"] = json!(format!("after {} s, when {why}", judged_after.as_secs()));
         let strays = place.platform.asked("seen", &json!({ "from": 1_000_000 }))["strays"].clone();
-        if strays != json!([]) {
-            figures["faults"]
-                .as_array_mut()
-                .unwrap()
-                .push(json!(format!("arguments that no method has: {strays}")));
+        if let (true, Some(faults)) = (strays != json!([]), figures["faults"].as_array_mut()) {
+            faults.push(json!(format!("arguments that no method has: {strays}")));
         }
         figures
     }
-}
 
-impl Steps {
-    fn read(&mut self, outbox: &std::path::Path) {
-        for line in lines(outbox) {
-            let key = line["key"].as_str().or(line["item"]["key"].as_str()).unwrap_or_default().to_owned();
-            let step = line["step"].as_str().unwrap_or_default().to_owned();
-            if let Some(text) = line["item"]["text"].as_str() {
-                self.texts.insert(key.clone(), text.to_owned());
-            }
-            let is_over = |step: &str| ["sent", "doubtful", "refused"].contains(&step);
-            if !key.is_empty() && !self.last.get(&key).is_some_and(|last| is_over(last)) {
-                self.last.insert(key, step);
-            }
-        }
-    }
-
-    /// Messages on this word that ended so.
-    fn ended(&self, name: &str, as_what: &str) -> usize {
-        let keys = self.texts.iter().filter(|(_, text)| text.contains(name)).map(|(key, _)| key);
-        keys.filter(|key| self.last.get(*key).is_some_and(|last| last == as_what)).count()
-    }
-}
-
-/// The house and the platform at one moment.
-struct Look {
-    heard: Vec<(String, String)>,
-    answers: Vec<(String, String)>,
-    list: String,
-    /// What the bot sent: chat and text, in order.
-    told: Vec<(i64, String)>,
-}
-
-impl Look {
-    fn of(place: &Place) -> Self {
-        let records = lines(&place.house.path(".self/memory.jsonl"));
-        let of = |from: &str| -> Vec<(String, String)> {
-            let messages =
-                records.iter().filter(|record| record["kind"] == "message" && record["data"]["from"] == from);
-            let text =
-                |record: &Value, name: &str| record["data"][name].as_str().unwrap_or_default().to_owned();
-            messages.map(|record| (text(record, "thread"), text(record, "text"))).collect()
+    fn look(&self, place: &Place) -> Records {
+        let memory: Vec<Value> = house::records::whole(&place.house.path(".self/memory.jsonl"), "")
+            .flat_map(|path: PathBuf| lines(Path::new(&path)))
+            .collect();
+        let of = |from: &str| -> Vec<String> {
+            let is_theirs = |record: &&Value| record["kind"] == "message" && record["data"]["from"] == from;
+            let text = |record: &Value| record["data"]["text"].as_str().unwrap_or_default().to_owned();
+            memory.iter().filter(is_theirs).map(text).collect()
         };
         let told = place.platform.seen(0).into_iter().map(|message| {
             let text = message["text"].as_str().unwrap_or_default().to_owned();
             (message["chat"]["id"].as_i64().unwrap_or(0), text)
         });
-        let list = place.house.read("self/notes/todo.md");
-        Self { heard: of("owner"), answers: of("creature"), list, told: told.collect() }
-    }
-
-    fn sizes(&self) -> (usize, usize, usize) {
-        (self.heard.len(), self.answers.len(), self.told.len())
-    }
-
-    fn is_whole(&self, said: &[Said]) -> bool {
-        said.iter()
-            .all(|said| self.told.iter().any(|(chat, text)| *chat == said.chat && text.contains(&said.name)))
-    }
-}
-
-fn judged(look: &Look, said: &[Said], steps: &Steps) -> Value {
-    let mut faults: Vec<String> = Vec::new();
-    let (mut answered, mut doubtful, mut doubtful_arrived) = (0, 0, 0);
-    for Said { name, chat, .. } in said {
-        let count =
-            |all: &[(String, String)]| all.iter().filter(|(_, text)| text.contains(name.as_str())).count();
-        let (heard, answers) = (count(&look.heard), count(&look.answers));
-        let done = look.list.matches(name.as_str()).count();
-        let told = look.told.iter().filter(|(to, text)| to == chat && text.contains(name.as_str())).count();
-        let astray = look.told.iter().filter(|(to, text)| to != chat && text.contains(name.as_str())).count();
-        let in_doubt = steps.ended(name, "doubtful");
-        if heard != 1 {
-            faults.push(format!("{name} was heard {heard} times"));
-        }
-        if done != 1 {
-            faults.push(format!("{name} stands {done} times on the list"));
-        }
-        if answers == 0 {
-            faults.push(format!("{name} has no answer"));
-        }
-        if astray > 0 {
-            faults.push(format!("the answer to {name} went to another chat"));
-        }
-        match (told, in_doubt) {
-            (1, 0) => answered += 1,
-            (0 | 1, 1..) => {
-                doubtful += 1;
-                doubtful_arrived += told;
-            }
-            (0, 0) => faults.push(format!("the answer to {name} was lost")),
-            (times, doubts) => {
-                faults.push(format!("the answer to {name} was told {times} times, {doubts} in doubt"))
-            }
-        }
-    }
-    for chat in [OWNER, GROUP] {
-        let names: Vec<&str> =
-            said.iter().filter(|said| said.chat == chat).map(|said| said.name.as_str()).collect();
-        let of_chat: Vec<&str> =
-            look.told.iter().filter(|(to, _)| *to == chat).map(|(_, text)| text.as_str()).collect();
-        let heard: Vec<&str> = look.heard.iter().map(|(_, text)| text.as_str()).collect();
-        in_order("heard", chat, &names, &heard, &mut faults);
-        in_order("told", chat, &names, &of_chat, &mut faults);
-    }
-    let doubts_told = look.told.iter().filter(|(_, text)| text.contains("may not have")).count();
-    if doubtful > doubtful_arrived && doubts_told == 0 {
-        faults.push("what is in doubt was never told".into());
-    }
-    json!({
-        "words": said.len(), "answered_once": answered, "doubtful": doubtful, "doubtful_arrived": doubtful_arrived,
-        "doubts_told": doubts_told, "messages": look.told.len(), "faults": faults,
-    })
-}
-
-/// Words come in the order in which they were said.
-fn in_order(what: &str, chat: i64, names: &[&str], texts: &[&str], faults: &mut Vec<String>) {
-    let mut last = 0;
-    let mut seen = BTreeSet::new();
-    for text in texts {
-        for (at, name) in names.iter().enumerate().filter(|(_, name)| text.contains(**name)) {
-            if seen.insert(at) && at < last {
-                faults.push(format!("{name} was {what} after {} in {chat}", names[last]));
-            }
-            last = last.max(at);
+        let told = told.collect();
+        let outbox = {
+            let mut steps = self.steps.lock().unwrap();
+            steps.read(&lines(&self.outbox));
+            steps.clone()
+        };
+        Records {
+            heard: of("owner"),
+            answers: of("creature"),
+            list: place.house.read("self/notes/todo.md"),
+            told,
+            outbox,
         }
     }
 }

@@ -1,18 +1,12 @@
 //! The owner: says a word after the other, in two chats in turn, whatever is being killed meanwhile.
 
+use super::fates::Said;
 use super::house::Place;
 use super::platform::{GROUP, OWNER, Platform};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-
-#[derive(Clone, Debug)]
-pub struct Said {
-    /// What tells it from all others, in its answer too.
-    pub name: String,
-    pub chat: i64,
-}
 
 pub struct Owner {
     over: Arc<AtomicBool>,

@@ -17,7 +17,7 @@ impl Struck {
 
 pub fn strike(place: &mut Place, dice: &mut Dice, struck: &mut Struck) {
     let short = Duration::from_millis(100 + dice.below(6_000) as u64);
-    let what = match dice.below(12) {
+    let what = match dice.below(13) {
         0..=3 => place.kill_child("channels").then_some("channels"),
         4 => place.kill_child("console").then_some("console"),
         5 => place.kill_child("broker").then_some("broker"),
@@ -40,6 +40,10 @@ pub fn strike(place: &mut Place, dice: &mut Dice, struck: &mut Struck) {
             place.relay.set(Wire::Cut);
             std::thread::sleep(short);
             Some("wire cut")
+        }
+        11 => {
+            // The guardian has to notice: nothing else ends it.
+            place.child("channels").map(|pid| trials::send("-STOP", pid)).map(|()| "channels hung")
         }
         _ => {
             place.relay.set(Wire::LosesAnswers);

@@ -120,6 +120,8 @@ pub const READS: &[Row] = &[
     row("read the broker's tokens", "cat .self/broker/tokens.json"),
     row("read the broker's tokens beside the state", "cat .self-broker/tokens.json"),
     row("read who is signed in at the owner's page", "cat .self/broker/page/sessions.json"),
+    row("read the hash of the owner's password", "cat .self/broker/page/password.json"),
+    row("read the key of the owner's page", "cat .self/broker/page/key.pem"),
     row("read who is the owner on a channel", "cat .self/broker/channels/telegram.json"),
     row("read the code of a pairing", "cat .self/broker/channels/pairing.json"),
     row("read the guardian's state", "cat .self/guardian/state.json"),

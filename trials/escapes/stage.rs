@@ -41,6 +41,8 @@ const LAID: &[(&str, &str)] = &[
     ("house/.self/guardian/binaries/tree", "a kept binary\n"),
     ("house/.self/broker/tokens.json", "{\"life\":\"secret\"}\n"),
     ("house/.self/broker/page/sessions.json", "{\"sessions\":[]}\n"),
+    ("house/.self/broker/page/password.json", "{\"hash\":\"secret\"}\n"),
+    ("house/.self/broker/page/key.pem", "a private key\n"),
     ("house/.self/broker/channels/telegram.json", "{\"owner\":\"secret\"}\n"),
     ("house/.self/broker/channels/pairing.json", "{\"code\":\"secret\"}\n"),
     ("house/.self/received/telegram/letter.txt", "a letter\n"),

@@ -5,6 +5,7 @@ import { launch } from './browser.mjs';
 import { falls } from './falls.mjs';
 import { figures } from './figures.mjs';
 import { make } from './house.mjs';
+import { from_another_host } from './other_host.mjs';
 import { on_a_phone } from './phone.mjs';
 import { Server, end_all } from './server.mjs';
 import { talks } from './talk.mjs';
@@ -49,7 +50,10 @@ try {
     await tried('talk', () => with_house((house, server) => talks(browser, house, server)));
   }
   if (is('attacks')) await tried('attacks', () => with_house((house, server) => attacks(browser, house, server)));
-  if (is('phone')) await tried('on a phone', () => on_a_phone(make('lived')));
+  if (is('phone')) {
+    await tried('from another host', () => from_another_host());
+    await tried('on a phone', () => on_a_phone(make('lived')));
+  }
   if (is('figures')) await tried('figures', async () => figures(browser, make('year'), quick));
   if (is('falls')) await tried('falls', () => falls(browser, make('lived')));
 } catch (error) {

@@ -3,6 +3,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
+import https from 'node:https';
 import path from 'node:path';
 import { attacks } from './attacks.mjs';
 import { fits, is_accessible, is_harmless, is_quiet, launch, open, shoot } from './browser.mjs';
@@ -16,20 +17,23 @@ const LISTENS = /it listens at \S+:(\d+), SHA-256 ([0-9A-F:]+)/;
 
 /** `phone-page serve` of a house, by the name `localhost`. */
 export class Phone {
-  static async start(house) {
-    const phone = new Phone();
-    phone.house = house;
-    fs.writeFileSync(path.join(house.root, 'owner.toml'), '[page]\nlisten = "127.0.0.1:0"\nhost = "localhost"\n');
+  static async start(house, listen = '127.0.0.1:0', host = 'localhost') {
+    const phone = Object.assign(new Phone(), { house, password: PASSWORD });
+    fs.writeFileSync(path.join(house.root, 'owner.toml'), `[page]\nlisten = "${listen}"\nhost = "${host}"\n`);
     phone.command(['password'], `${PASSWORD}\n${PASSWORD}\n`);
-    phone.said = '';
-    phone.child = spawn(path.join(programs, 'phone-page'), ['serve'], { cwd: house.root, stdio: ['ignore', 'ignore', 'pipe'] });
-    phone.child.stderr.on('data', (bytes) => (phone.said += bytes));
-    phone.gone = new Promise((done) => phone.child.on('exit', done));
-    await until('that it listens', () => LISTENS.test(phone.said));
-    [, phone.port, phone.fingerprint] = phone.said.match(LISTENS);
-    phone.origin = `https://localhost:${phone.port}`;
-    phone.link = `${phone.origin}/`;
+    await phone.begins();
     return phone;
+  }
+
+  async begins() {
+    this.said = '';
+    this.child = spawn(path.join(programs, 'phone-page'), ['serve'], { cwd: this.house.root, stdio: ['ignore', 'ignore', 'pipe'] });
+    this.child.stderr.on('data', (bytes) => (this.said += bytes));
+    this.gone = new Promise((done) => this.child.on('exit', done));
+    await until('that it listens', () => LISTENS.test(this.said));
+    [, this.port, this.fingerprint] = this.said.match(LISTENS);
+    this.origin = `https://localhost:${this.port}`;
+    this.link = `${this.origin}/`;
   }
 
   command(words, input = '') {
@@ -50,8 +54,8 @@ export class Phone {
     await page.waitForURL(this.link);
   }
 
-  async kill() {
-    this.child.kill('SIGTERM');
+  async kill(signal = 'SIGTERM') {
+    this.child.kill(signal);
     return this.gone;
   }
 }
@@ -72,6 +76,7 @@ export async function on_a_phone(house) {
     await tried('put on the home screen', () => installs(context, page, phone));
     await tried('a passkey', () => passkey(context, page, phone));
     await tried('two tabs and the back button', () => tabs_and_back(context, page, phone));
+    await tried('killed while signed in', () => killed(page, phone));
     await context.close();
     await tried('a session that was stolen', () => stolen(browser, phone));
     await tried('from other origins', () => attacks(browser, house, phone));
@@ -144,8 +149,11 @@ async function passkey(context, page, phone) {
   await fits(page, 'sessions with a passkey at 390');
   await shoot(page, 'phone-sessions');
   await signs_out(page, phone);
+  // Its answer comes after a crowd of strangers began to sign in: theirs end none but their own.
+  await page.route('**/sign-in/passkey/finish', async (route) => { await crowd(phone, 600); await route.continue(); });
   await page.click('form[data-passkey=sign-in] button');
-  await until('to be within', async () => path_of(page) === '/' || (await told()), 1_000);
+  await until('to be within', async () => path_of(page) === '/' || (await told()), 3_000);
+  await page.unroute('**/sign-in/passkey/finish');
   holds(path_of(page) === '/' && /You are signed in/.test(await text(page)), 'the passkey leads in', await told());
   holds(/by passkey from/.test(phone.command(['sessions'])), 'and the terminal says so', phone.command(['sessions']));
   // Not verified, and then taken away on the page: neither leads in.
@@ -155,15 +163,51 @@ async function passkey(context, page, phone) {
   await until('that it is told', told, 3_000).catch(() => {});
   holds(path_of(page) === '/sign-in', 'one that does not look who holds it leads nowhere', await told());
   await client.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
+  await copied(client, authenticatorId, page, told);
   await phone.enters(page);
   await page.goto(`${phone.origin}/sessions`);
   await page.click('form[action^="/passkeys/"][action$="/remove"] button');
   await page.waitForLoadState();
   holds(!/Passkey [0-9a-f]{8}/.test(await text(page)), 'a passkey is removed', await text(page));
+  await removed_at_the_terminal(client, authenticatorId, page, phone);
   await signs_out(page, phone);
   holds((await page.locator('form[data-passkey=sign-in]').count()) === 0, 'and no longer asked for');
   await client.send('WebAuthn.disable');
   is_quiet(page, 'passkeys');
+}
+
+/** Strangers who begin to sign in by a passkey and go no further. */
+async function crowd(phone, count) {
+  const agent = new https.Agent({ keepAlive: false, maxSockets: 16, rejectUnauthorized: false });
+  const begin = () => new Promise((done) => {
+    const asked = https.request({ host: '127.0.0.1', port: phone.port, path: '/sign-in/passkey', method: 'POST', agent, headers: { 'content-type': 'application/x-www-form-urlencoded' } }, (answer) => answer.resume().on('end', () => done(answer.statusCode)));
+    asked.on('error', () => done(0)).end();
+  });
+  const came = await Promise.all(Array.from({ length: count }, begin));
+  holds(came.filter((status) => status === 200).length > count / 2, `${count} strangers begin to sign in by a passkey`, JSON.stringify(came.slice(0, 20)));
+}
+
+/** Of two authenticators with one key, the one that counts less far is a copy. */
+async function copied(client, authenticatorId, page, told) {
+  const { credentials: [credential] } = await client.send('WebAuthn.getCredentials', { authenticatorId });
+  await client.send('WebAuthn.removeCredential', { authenticatorId, credentialId: credential.credentialId });
+  await client.send('WebAuthn.addCredential', { authenticatorId, credential: { ...credential, signCount: 0 } });
+  await page.reload();
+  await page.click('form[data-passkey=sign-in] button');
+  await until('that it is told', told, 3_000).catch(() => {});
+  holds(path_of(page) === '/sign-in' && /not taken|copy/.test(await told()), 'a copy of a passkey, told by its count, leads nowhere', await told());
+  page.odd = page.odd.filter((said) => !/409/.test(said));
+}
+
+/** Who lost a phone has it out from the terminal alone, its passkey too. */
+async function removed_at_the_terminal(client, authenticatorId, page, phone) {
+  await client.send('WebAuthn.clearCredentials', { authenticatorId });
+  await page.click('form[data-passkey=add] button');
+  await until('the passkey', async () => /Passkey [0-9a-f]{8}/.test(await text(page)), 1_000);
+  const listed = phone.command(['sessions']);
+  const [, id] = listed.match(/([0-9a-f]{8})\s+a passkey, added by/) ?? [];
+  holds(id, 'the terminal lists passkeys', listed);
+  holds(/is removed/.test(phone.command(['sessions', 'end', id])) && !/passkey, added/.test(phone.command(['sessions'])), 'and removes one');
 }
 
 async function signs_out(page, phone) {
@@ -198,6 +242,21 @@ async function tabs_and_back(context, page, phone) {
   await second.waitForLoadState();
   holds(!read(phone.house, '.self/inbox.jsonl').includes('after the end'), 'and does nothing any more');
   await second.close();
+  page.odd.length = 0;
+}
+
+/** A session outlives every end of the program, as its page for owners says. */
+async function killed(page, phone) {
+  await phone.enters(page);
+  await phone.kill('SIGKILL');
+  const settings = path.join(phone.house.root, 'owner.toml');
+  fs.writeFileSync(settings, fs.readFileSync(settings, 'utf8').replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${phone.port}`));
+  await phone.begins();
+  await page.goto(`${phone.origin}/talk`);
+  holds(path_of(page) === '/talk', 'killed and begun anew it knows who was signed in', page.url());
+  await page.fill('form.say textarea', 'after the kill');
+  await page.click('form.say button[type=submit]');
+  await until('the word after the kill', () => read(phone.house, '.self/inbox.jsonl').includes('after the kill'), 500);
   page.odd.length = 0;
 }
 

@@ -29,6 +29,8 @@ pub struct Loopback {
     /// Passes of each step, and the one at which this process is killed.
     passes: Mutex<HashMap<String, usize>>,
     cut: Option<(String, usize)>,
+    /// Time that a send takes.
+    send: Duration,
 }
 
 impl Loopback {
@@ -60,7 +62,14 @@ impl Loopback {
         let cut = std::env::var("LOOPBACK_CUT").ok();
         let cut = cut
             .and_then(|cut| Some((cut.split_once(':')?.0.to_owned(), cut.split_once(':')?.1.parse().ok()?)));
-        Ok(Self { folder, limits, at: Mutex::new(0), passes: Mutex::default(), cut })
+        Ok(Self {
+            folder,
+            limits,
+            at: Mutex::new(0),
+            passes: Mutex::default(),
+            cut,
+            send: Duration::from_millis(number("send_ms", 0)),
+        })
     }
 
     /// Ends this process without a word at the step that was asked for.
@@ -185,6 +194,7 @@ impl Channel for Loopback {
 
     async fn send(&self, message: &Message) -> Result<Sent, Trouble> {
         self.step("before_send");
+        tokio::time::sleep(self.send).await;
         self.within(message)?;
         let trouble = self.trouble("send");
         if let Some((trouble, false)) = trouble {

@@ -2,6 +2,7 @@
 
 use super::escape::{code, escaped};
 use super::inline::{Mark, fence};
+use super::pretends;
 use crate::channel::Form;
 use console::markdown::{MOST_DEPTH, leads_out};
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
@@ -306,15 +307,29 @@ impl Page {
         let Some(Address { to, said, at, is_link, is_picture }) = self.addresses.pop() else { return };
         let is_said = said.trim() == to || format!("mailto:{}", said.trim()) == to || to.is_empty();
         match self.form {
-            Form::TelegramHtml if is_link => self.out.push_str("</a>"),
+            Form::TelegramHtml if is_link => {
+                self.out.push_str("</a>");
+                if pretends(&said, &to) {
+                    escaped(&format!(" ({to})"), self.form, false, &mut self.out);
+                }
+            }
             // Slack: `<address|words>`, of which neither holds a mark of the other.
-            Form::SlackMrkdwn if is_link && !said.contains('|') && !to.contains(['|', '>', '<']) => {
+            Form::SlackMrkdwn
+                if is_link
+                    && !pretends(&said, &to)
+                    && !said.contains('|')
+                    && !to.contains(['|', '>', '<']) =>
+            {
                 let words = self.out.split_off(at);
                 self.out.push_str(&format!("<{}|{words}>", to.replace('&', "&amp;")));
             }
             // Discord: a masked link, which does not begin with an address.
             Form::DiscordMarkdown
-                if is_link && !is_said && !to.contains(['(', ')']) && !said.contains("://") =>
+                if is_link
+                    && !is_said
+                    && !to.contains(['(', ')'])
+                    && !pretends(&said, &to)
+                    && !said.contains("://") =>
             {
                 let words = self.out.split_off(at);
                 self.out.push_str(&format!("[{words}]({to})"));

@@ -145,3 +145,15 @@ fn a_thousand_words_over_hundreds_of_ends() {
     over_kills(false, MANY);
     over_kills(true, MANY);
 }
+
+#[test]
+fn it_touches_its_lock_as_long_as_it_looks_at_the_house() {
+    let home = Home::paired(&["telegram"]);
+    let lock = home.house.channels_lock();
+    for nth in 0..3 {
+        let before = house::files::mark(&lock);
+        assert!(before.is_some());
+        home.answers("telegram-100", &format!("answer {nth}"));
+        home.until("a touch", |_| (house::files::mark(&lock) != before).then_some(()));
+    }
+}

@@ -8,6 +8,8 @@
     clippy::wildcard_enum_match_arm
 )]
 
+mod attacked;
+mod careless;
 mod discord;
 mod discord_sends;
 mod door;

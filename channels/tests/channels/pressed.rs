@@ -200,6 +200,6 @@ fn a_crowd_of_asks_is_shown_within_the_messages_of_an_hour_and_all_by_asks() {
     home.until_sent("telegram", "Ask 21:");
     home.say("telegram", "/asks");
     home.until_sent("telegram", "And: /asks 25, /asks 26, /asks 27");
-    let shown = home.texts("telegram").iter().filter(|text| text.starts_with("Ask ")).count();
+    let shown = home.texts("telegram").iter().filter(|text| text.starts_with("🔐 Ask ")).count();
     assert_eq!(shown, 2 + 5);
 }

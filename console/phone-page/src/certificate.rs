@@ -49,7 +49,9 @@ impl Certificate {
         match Self::there(page, stored) {
             Some(owners) if page.cert.is_some() => return owners,
             Some(Ok(made))
-                if !made.ends_within(LATE_DAYS) && page.host.iter().all(|host| made.is_for(host)) =>
+                if made.has_begun()
+                    && !made.ends_within(LATE_DAYS)
+                    && page.host.iter().all(|host| made.is_for(host)) =>
             {
                 return Ok(made);
             }
@@ -103,6 +105,11 @@ impl Certificate {
         let key = CertifiedKey::from_der(chain, key, &ring::default_provider())
             .context("the key is not the certificate's, or of a kind that is not known")?;
         Ok(Self { key, is_owners, fingerprint: fingerprint(&first), from_ms, until_ms, names })
+    }
+
+    /// Whether it has begun: one that was made by a clock that was ahead has not.
+    pub fn has_begun(&self) -> bool {
+        self.from_ms <= clock::wall_ms()
     }
 
     pub fn ends_within(&self, days: i64) -> bool {

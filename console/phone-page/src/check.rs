@@ -1,7 +1,10 @@
 //! Findings of `doctor` about the page: whether it is served, by which certificate, and what is the matter with that.
 
 use crate::certificate::{Certificate, LATE_DAYS};
+use crate::guesses::Guesses;
+use crate::passkeys::Kept as Passkey;
 use crate::password::Kept;
+use crate::seats::Seats;
 use crate::stored::{self, Stored};
 use anyhow::Result;
 use house::clock::{stamp_of, wall_ms};
@@ -45,6 +48,7 @@ pub fn findings(house: &House, page: &Page) -> Vec<Value> {
             found.push(finding("BAD", &told, mend));
         }
     }
+    found.extend(damaged(&stored));
     if stored.read::<Kept>(stored::PASSWORD).hash.is_empty() {
         let told = "no password is set, so nobody signs in by one";
         found.push(finding("odd", told, &typed("page password")));
@@ -52,21 +56,46 @@ pub fn findings(house: &House, page: &Page) -> Vec<Value> {
     found
 }
 
+/// Files that cannot be understood: each counts as if it were not there.
+fn damaged(stored: &Stored) -> Vec<Value> {
+    let sign_in = "nobody is signed in by it: sign in anew, which replaces it";
+    let all = [
+        (stored::PASSWORD, stored.damage::<Kept>(stored::PASSWORD), typed("page password")),
+        (stored::SEATS, stored.damage::<Seats>(stored::SEATS), sign_in.to_owned()),
+        (
+            stored::PASSKEYS,
+            stored.damage::<Vec<Passkey>>(stored::PASSKEYS),
+            "put it back from a backup, or add each passkey anew".to_owned(),
+        ),
+        (
+            stored::GUESSES,
+            stored.damage::<Guesses>(stored::GUESSES),
+            "waits are forgotten; the next sign-in replaces it".to_owned(),
+        ),
+    ];
+    let told = |(name, damage, mend): (&str, Option<String>, String)| {
+        let path = stored.path(name);
+        damage.map(|why| finding("BAD", &format!("{} cannot be understood: {why}", path.display()), &mend))
+    };
+    all.into_iter().filter_map(told).collect()
+}
+
 fn of_certificate(page: &Page, certificate: &Certificate) -> Vec<Value> {
     let mut found = Vec::new();
     let until = moments::told(&stamp_of(certificate.until_ms));
-    let renew = "renew it: the files are read anew as soon as they are replaced";
+    let renew = if certificate.is_owners {
+        "renew it: the files are read anew as soon as they are replaced"
+    } else {
+        "start the guardian anew, which makes another"
+    };
     match certificate {
         _ if wall_ms() >= certificate.until_ms => {
             found.push(finding("BAD", &format!("its certificate is no longer good, since {until}"), renew));
         }
-        _ if wall_ms() < certificate.from_ms => {
+        _ if !certificate.has_begun() => {
             let from = moments::told(&stamp_of(certificate.from_ms));
-            found.push(finding(
-                "BAD",
-                &format!("its certificate is not good before {from}"),
-                "set this machine's clock, or wait",
-            ));
+            let mend = if certificate.is_owners { "set this machine's clock, or wait" } else { renew };
+            found.push(finding("BAD", &format!("its certificate is not good before {from}"), mend));
         }
         _ if certificate.is_owners && certificate.ends_within(LATE_DAYS) => {
             found.push(finding("odd", &format!("its certificate is good until {until}"), renew));

@@ -29,7 +29,7 @@ pub enum Whose {
 
 impl Whose {
     /// A stranger of IPv6 has a whole network of addresses.
-    fn name(&self) -> String {
+    pub fn name(&self) -> String {
         match self {
             Self::Known(digest) => format!("browser {digest}"),
             Self::Strangers(address) => match address.to_canonical() {
@@ -63,10 +63,9 @@ pub struct Guesses {
 }
 
 impl Failures {
-    /// Forgets what is long ago; a clock that was set back does not make it longer ago, nor the wait longer.
+    /// Forgets what is long ago; a clock that was set back does not make it longer ago.
     fn as_of(self, now_ms: Millis) -> Self {
-        let last_ms = self.last_ms.min(now_ms);
-        if now_ms - last_ms >= FORGOTTEN_MS { Self::default() } else { Self { last_ms, ..self } }
+        if now_ms.saturating_sub(self.last_ms) >= FORGOTTEN_MS { Self::default() } else { self }
     }
 
     fn wait_ms(self, (free, longest_ms): (u32, Millis), now_ms: Millis) -> Millis {
@@ -74,8 +73,12 @@ impl Failures {
         if count < free {
             return 0;
         }
+        // By a clock that was set back since: a wait that is counted from then would last until it gets there again.
+        if last_ms.saturating_sub(now_ms) > longest_ms {
+            return 0;
+        }
         let wait_ms = FIRST_MS.saturating_mul(1 << (count - free).min(20)).min(longest_ms);
-        (last_ms + wait_ms).saturating_sub(now_ms)
+        last_ms.saturating_add(wait_ms).saturating_sub(now_ms).min(longest_ms)
     }
 
     fn add(&mut self, now_ms: Millis) {
@@ -94,11 +97,10 @@ impl Guesses {
         }
     }
 
-    /// Counts a guess as failed: before it is looked at, so that no end of this process makes one free. Returns what it
-    /// was before.
-    pub fn begin(&mut self, whose: &Whose, from: IpAddr, now_ms: Millis) -> Before {
-        let name = whose.name();
-        let before = Before { all: self.all, failed: self.failed };
+    /// Counts a guess as failed: before it is looked at, so that no end of this process makes one free. Returns the
+    /// failures of all strangers before it.
+    pub fn begin(&mut self, whose: &Whose, from: IpAddr, now_ms: Millis) -> Failures {
+        let (name, before) = (whose.name(), self.all);
         self.by.retain(|_, failures| failures.as_of(now_ms).count > 0);
         while self.by.len() >= MOST && !self.by.contains_key(&name) {
             let oldest = self.by.iter().min_by_key(|(_, failures)| failures.last_ms);
@@ -113,11 +115,14 @@ impl Guesses {
         before
     }
 
-    /// Takes a guess back that was right: its own failures are forgotten, those of all stay as they were before it.
-    pub fn was_right(&mut self, whose: &Whose, before: &Before) {
+    /// Takes a guess back that was right: its own failures are forgotten, those of all strangers stay as they were before
+    /// it. One stranger's guess is looked at at a time, so nobody else's are undone.
+    pub fn was_right(&mut self, whose: &Whose, before: Failures) {
         self.by.remove(&whose.name());
-        self.all = before.all;
-        self.failed = before.failed;
+        if matches!(whose, Whose::Strangers(_)) {
+            self.all = before;
+        }
+        self.failed = self.failed.saturating_sub(1);
     }
 
     /// Counts a failed sign-in of another kind, which waits for nothing.
@@ -132,10 +137,4 @@ impl Guesses {
         self.by.clear();
         self.all = Failures::default();
     }
-}
-
-/// Failures as they were before a guess.
-pub struct Before {
-    all: Failures,
-    failed: u64,
 }

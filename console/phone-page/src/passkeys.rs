@@ -2,6 +2,7 @@
 //!
 //! Each ceremony of WebAuthn has a state that is held here, single-use, for some minutes.
 
+use crate::guesses::Whose;
 use crate::stored::{self, Stored};
 use anyhow::{Context, Result, anyhow, bail};
 use house::clock::{Millis, stamp, wall_ms};
@@ -17,9 +18,11 @@ use webauthn_rs::{Webauthn, WebauthnBuilder};
 
 /// The owner, as authenticators keep them: the same always, so that a second passkey of one device replaces the first.
 const OWNER: Uuid = Uuid::from_u128(0xfe7a_1000_0000_4000_8000_0000_0000_0001);
-/// Longest time of a ceremony, and most of them at once: beyond them the oldest ends.
+/// Longest time of a ceremony, and most of them at once, of one and of all: beyond them the oldest ends. Those of who is
+/// within are no stranger's to end.
 const LONGEST_MS: Millis = 5 * 60 * 1_000;
-const MOST_STATES: usize = 64;
+const MOST_OF_ONE: usize = 8;
+const MOST_STATES: usize = 512;
 const MOST_KEPT: usize = 20;
 
 /// A passkey as it is kept.
@@ -33,16 +36,41 @@ pub struct Kept {
     pub key: Passkey,
 }
 
-/// A ceremony under way.
-enum State {
-    Registers(Box<PasskeyRegistration>),
-    SignsIn(Box<PasskeyAuthentication>),
+/// Ceremonies of a kind that are under way, by a number that nobody guesses.
+struct Ceremonies<T>(Mutex<BTreeMap<String, Ceremony<T>>>);
+
+struct Ceremony<T> {
+    since_ms: Millis,
+    whose: String,
+    state: T,
+}
+
+impl<T> Ceremonies<T> {
+    fn hold(&self, whose: &str, state: T) -> Result<String> {
+        let (number, now_ms) = (hex(&files::random()?), wall_ms());
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, one| now_ms.abs_diff(one.since_ms) < LONGEST_MS);
+        let own = all.values().filter(|one| one.whose == whose).count();
+        if own >= MOST_OF_ONE || all.len() >= MOST_STATES {
+            let ends = all.iter().filter(|(_, one)| own < MOST_OF_ONE || one.whose == whose);
+            let oldest = ends.min_by_key(|(_, one)| one.since_ms).map(|(number, _)| number.clone());
+            oldest.map(|number| all.remove(&number));
+        }
+        all.insert(number.clone(), Ceremony { since_ms: now_ms, whose: whose.to_owned(), state });
+        Ok(number)
+    }
+
+    fn take(&self, number: &str) -> Result<T> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = all.remove(number).filter(|one| wall_ms().abs_diff(one.since_ms) < LONGEST_MS);
+        found.map(|one| one.state).context("it took too long, or was done once already: begin anew")
+    }
 }
 
 pub struct Passkeys {
     webauthn: Webauthn,
-    /// By a number that nobody guesses, and from when.
-    states: Mutex<BTreeMap<String, (Millis, State)>>,
+    registrations: Ceremonies<PasskeyRegistration>,
+    sign_ins: Ceremonies<PasskeyAuthentication>,
 }
 
 impl Passkeys {
@@ -52,35 +80,17 @@ impl Passkeys {
         let webauthn = WebauthnBuilder::new(host, &origin).ok()?;
         // A router may stand between, with another port.
         let webauthn = webauthn.rp_name("Feral").allow_any_port(true).build().ok()?;
-        Some(Self { webauthn, states: Mutex::default() })
+        let (registrations, sign_ins) = (Ceremonies(Mutex::default()), Ceremonies(Mutex::default()));
+        Some(Self { webauthn, registrations, sign_ins })
     }
 
-    fn hold(&self, state: State) -> Result<String> {
-        let (number, now_ms) = (hex(&files::random()?), wall_ms());
-        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        states.retain(|_, (since_ms, _)| now_ms.abs_diff(*since_ms) < LONGEST_MS);
-        while states.len() >= MOST_STATES {
-            let oldest =
-                states.iter().min_by_key(|(_, (since_ms, _))| *since_ms).map(|(number, _)| number.clone());
-            oldest.map(|number| states.remove(&number));
-        }
-        states.insert(number.clone(), (now_ms, state));
-        Ok(number)
-    }
-
-    fn take(&self, number: &str) -> Result<State> {
-        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = states.remove(number).filter(|(since_ms, _)| wall_ms().abs_diff(*since_ms) < LONGEST_MS);
-        found.map(|(_, state)| state).context("it took too long, or was done once already: begin anew")
-    }
-
-    pub fn begin_registration(&self, stored: &Stored) -> Result<Value> {
+    pub fn begin_registration(&self, stored: &Stored, session: &str) -> Result<Value> {
         let kept: Vec<Kept> = stored.read(stored::PASSKEYS);
         let there = kept.iter().map(|kept| kept.key.cred_id().clone()).collect();
         let begun =
             self.webauthn.start_passkey_registration(OWNER, "owner", "the owner of this house", Some(there));
         let (options, state) = begun.map_err(|error| anyhow!("no passkey can be added: {error:?}"))?;
-        let number = self.hold(State::Registers(Box::new(state)))?;
+        let number = self.registrations.hold(session, state)?;
         Ok(json!({"options": options, "number": number}))
     }
 
@@ -91,7 +101,7 @@ impl Passkeys {
         answer: &str,
         browser: &str,
     ) -> Result<()> {
-        let State::Registers(state) = self.take(number)? else { bail!("this number is of a sign-in") };
+        let state = self.registrations.take(number)?;
         let answer = serde_json::from_str(answer).context("the browser's answer cannot be read")?;
         let key = self.webauthn.finish_passkey_registration(&answer, &state);
         let key = key.map_err(|error| anyhow!("the passkey is not taken: {error:?}"))?;
@@ -106,7 +116,7 @@ impl Passkeys {
         })?
     }
 
-    pub fn begin_sign_in(&self, stored: &Stored) -> Result<Value> {
+    pub fn begin_sign_in(&self, stored: &Stored, whose: &Whose) -> Result<Value> {
         let kept: Vec<Kept> = stored.read(stored::PASSKEYS);
         let keys: Vec<Passkey> = kept.into_iter().map(|kept| kept.key).collect();
         if keys.is_empty() {
@@ -114,21 +124,27 @@ impl Passkeys {
         }
         let begun = self.webauthn.start_passkey_authentication(&keys);
         let (options, state) = begun.map_err(|error| anyhow!("no passkey can be asked for: {error:?}"))?;
-        let number = self.hold(State::SignsIn(Box::new(state)))?;
+        let number = self.sign_ins.hold(&whose.name(), state)?;
         Ok(json!({"options": options, "number": number}))
     }
 
     /// Ok where the answer is of a passkey that is kept; how often it was used is noted, by which a copy is told.
     pub fn finish_sign_in(&self, stored: &Stored, number: &str, answer: &str) -> Result<()> {
-        let State::SignsIn(state) = self.take(number)? else { bail!("this number is of a registration") };
+        let state = self.sign_ins.take(number)?;
         let answer = serde_json::from_str(answer).context("the browser's answer cannot be read")?;
         let came = self.webauthn.finish_passkey_authentication(&answer, &state);
         let came = came.map_err(|error| anyhow!("the passkey is not taken: {error:?}"))?;
-        let is_kept = stored.change(stored::PASSKEYS, |all: &mut Vec<Kept>| {
+        stored.change(stored::PASSKEYS, |all: &mut Vec<Kept>| {
             let found = all.iter_mut().find(|kept| kept.key.cred_id() == came.cred_id());
-            // One that was removed meanwhile is none.
-            found.map(|kept| kept.key.update_credential(&came)).is_some()
-        })?;
-        if is_kept { Ok(()) } else { bail!("this passkey was removed") }
+            // One that was removed meanwhile is none. Of two that count as far, in ceremonies at once, one is a copy
+            // (WebAuthn Level 3, section 6.1.1).
+            match found.and_then(|kept| kept.key.update_credential(&came)) {
+                None => bail!("this passkey was removed"),
+                Some(false) if came.counter() > 0 => {
+                    bail!("this passkey counts no further: it may be a copy")
+                }
+                Some(_) => Ok(()),
+            }
+        })?
     }
 }

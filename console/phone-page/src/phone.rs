@@ -1,7 +1,7 @@
 //! All that requests of the page beyond this machine share: its settings and files, who is signed in, and how one is.
 
 use crate::browser;
-use crate::guesses::Guesses;
+use crate::guesses::{Guesses, Whose};
 use crate::passkeys::{Kept as Passkey, Passkeys};
 use crate::password::Kept;
 use crate::seats::{By, KNOWN_MS, LONGEST_MS, Seats, Session, digest};
@@ -25,8 +25,9 @@ pub struct Phone {
     pub page: Page,
     pub stored: Stored,
     pub passkeys: Option<Passkeys>,
-    /// Held by the one hash that is made: each takes 19 MiB and a processor.
-    pub hashing: tokio::sync::Mutex<()>,
+    /// Each held by the one hash that is made, which takes 19 MiB and a processor: of strangers, and of browsers that
+    /// signed in before, so that no crowd stands in the owner's way.
+    hashing: [tokio::sync::Mutex<()>; 2],
     port: u16,
     seats: Mutex<(Option<Mark>, Seats)>,
     /// When a failed sign-in was noted last.
@@ -36,7 +37,7 @@ pub struct Phone {
 impl Phone {
     pub fn new(page: Page, stored: Stored, port: u16) -> Self {
         let passkeys = page.host.as_deref().and_then(|host| Passkeys::of(host, port));
-        let (hashing, seats, noted_ms) = (tokio::sync::Mutex::default(), Mutex::default(), Mutex::default());
+        let (hashing, seats, noted_ms) = (Default::default(), Mutex::default(), Mutex::default());
         Self { page, stored, passkeys, hashing, port, seats, noted_ms }
     }
 
@@ -73,8 +74,25 @@ impl Phone {
     }
 
     /// The digest of the cookie of a browser that signed in before.
-    pub fn known(&self, headers: &HeaderMap) -> Option<String> {
+    fn known(&self, headers: &HeaderMap) -> Option<String> {
         self.given(headers, "known-", |seats, digest| seats.knows(digest, wall_ms()))
+    }
+
+    /// The one a guess of this browser is counted for.
+    pub fn whose(&self, headers: &HeaderMap, from: IpAddr) -> Whose {
+        self.known(headers).map_or(Whose::Strangers(from.to_canonical()), Whose::Known)
+    }
+
+    /// The turn of a guess.
+    pub fn turn(&self, whose: &Whose) -> &tokio::sync::Mutex<()> {
+        let [strangers, known] = &self.hashing;
+        if matches!(whose, Whose::Strangers(_)) { strangers } else { known }
+    }
+
+    /// Whether a session began so lately that it may do what outlasts it: a cookie that was stolen later may not.
+    pub fn is_fresh(&self, seal: &str) -> bool {
+        let now_ms = wall_ms();
+        self.with_seats(|seats| seats.of(seal, now_ms).is_some_and(|one| one.is_fresh(now_ms)))
     }
 
     /// Begins a session, which is on the disk when this returns; the answer that hands it over. `by_hash`: the hash of

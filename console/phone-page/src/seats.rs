@@ -13,6 +13,8 @@ pub const DAY_MS: Millis = 24 * HOUR_MS;
 /// short enough that a lost phone is out by itself.
 pub const IDLE_MS: Millis = 7 * DAY_MS;
 pub const LONGEST_MS: Millis = 30 * DAY_MS;
+/// How long after its beginning a session may add a passkey, which outlasts it.
+pub const FRESH_MS: Millis = 15 * 60 * 1_000;
 /// Longest time a browser is known for after it signed in.
 pub const KNOWN_MS: Millis = 365 * DAY_MS;
 /// Least time between two notes of when a session was used.
@@ -85,6 +87,10 @@ fn is_over(then_ms: Millis, most_ms: Millis, now_ms: Millis) -> bool {
 impl Session {
     pub fn counts(&self, now_ms: Millis) -> bool {
         !is_over(self.since_ms, LONGEST_MS, now_ms) && !is_over(self.seen_ms, IDLE_MS, now_ms)
+    }
+
+    pub fn is_fresh(&self, now_ms: Millis) -> bool {
+        now_ms.abs_diff(self.since_ms) < FRESH_MS
     }
 
     /// Whether its use is to be noted again.

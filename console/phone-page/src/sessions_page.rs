@@ -5,7 +5,7 @@ use crate::phone::Phone;
 use crate::seats::{IDLE_MS, LONGEST_MS, Seats, Session, days};
 use crate::sign_in::{beside, refused};
 use crate::{browser, stored};
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -19,6 +19,9 @@ use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
 use serde_json::json;
 use std::sync::Arc;
+
+/// A passkey outlasts the session that added it: one of a stolen cookie would lead in when that has long ended.
+const LATE: &str = "A passkey is added within 15 minutes after signing in: sign out, and in again.";
 
 type Here = Extension<Arc<Phone>>;
 type At = Extension<Arc<Server>>;
@@ -88,7 +91,9 @@ fn passkeys(server: &Server, phone: &Phone, kept: &[Kept]) -> Markup {
                 p { strong { "Passkey " (one.id) } span.about { " added by " (one.browser) ", " (time(&one.since)) } }
                 (button(server, &format!("/passkeys/{}/remove", one.id), "Remove", &[]))
             } } }
-            @if phone.passkeys.is_some() {
+            @if phone.passkeys.is_some() && !phone.is_fresh(&server.seal) {
+                p { (LATE) }
+            } @else if phone.passkeys.is_some() {
                 form method="post" action="/passkeys/add" data-passkey="add" { (hidden(server, "/passkeys/add", &[])) button type="submit" { "Add a passkey of this device" } }
                 p #passkey-told role="status" {}
                 script src="/passkey.js" defer {}
@@ -132,7 +137,11 @@ async fn sign_out(Extension(server): At, Extension(phone): Here) -> Response {
 
 /// Begins to add a passkey; the answer carries the token of the act that ends it.
 async fn begin_passkey(Extension(server): At, Extension(phone): Here) -> Response {
-    let begun = beside(move || phone.passkeys()?.begin_registration(&phone.stored));
+    let own = server.seal.clone();
+    let begun = beside(move || {
+        ensure!(phone.is_fresh(&own), "{LATE}");
+        phone.passkeys()?.begin_registration(&phone.stored, &own)
+    });
     let act = server.act("/passkeys/finish");
     let told = begun
         .await

@@ -20,6 +20,7 @@ use house::terminal::typed;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use maud::html;
 use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,6 +49,8 @@ impl Invitation {
 }
 
 type Here = Extension<Arc<Phone>>;
+/// A form by which somebody would sign in: where, from where, and by which browser.
+type Given = (Here, Extension<Ends>, Extension<Fields>, HeaderMap);
 
 pub fn routes() -> Router {
     Router::new()
@@ -90,13 +93,16 @@ enum Came {
     Waits(Millis),
 }
 
-async fn by_password(
-    Extension(phone): Here,
-    Extension(ends): Extension<Ends>,
-    Extension(fields): Extension<Fields>,
-    headers: HeaderMap,
-) -> Response {
-    let Ok(held) = tokio::time::timeout(PATIENCE, phone.hashing.lock()).await else {
+async fn by_password((Extension(phone), Extension(ends), Extension(fields), headers): Given) -> Response {
+    let from = ends.there.ip();
+    let whose = phone.whose(&headers, from);
+    // Looked at first, and nothing is written: a crowd that waits anyway costs no turn and no disk.
+    let guesses: Guesses = phone.stored.read(stored::GUESSES);
+    let wait_ms = guesses.wait_ms(&whose, wall_ms());
+    if wait_ms > 0 {
+        return waits(&phone, wait_ms);
+    }
+    let Ok(held) = tokio::time::timeout(PATIENCE, phone.turn(&whose).lock()).await else {
         return shown(
             &phone,
             StatusCode::SERVICE_UNAVAILABLE,
@@ -104,28 +110,28 @@ async fn by_password(
         );
     };
     let (of, given) = (phone.clone(), fields.text("password"));
-    let came = tokio::task::spawn_blocking(move || guess(&of, &headers, ends, &given)).await;
+    let came = beside(move || guess(&of, &headers, from, &whose, &given)).await;
     drop(held);
     match came {
-        Ok(Ok(Came::In(answer))) => answer,
-        Ok(Ok(Came::Wrong)) => {
+        Ok(Came::In(answer)) => answer,
+        Ok(Came::Wrong) => {
             let told = format!(
                 "This is not the password, or none is set yet. At the house's terminal, {} sets one.",
                 typed("page password")
             );
             shown(&phone, StatusCode::UNAUTHORIZED, Some(&told))
         }
-        Ok(Ok(Came::Waits(wait_ms))) => {
-            let wait = Duration::from_millis(wait_ms.div_ceil(1_000) * 1_000);
-            let told =
-                format!("Too many tries were wrong. The next one is looked at in {}.", moments::span(wait));
-            let mut answer = shown(&phone, StatusCode::TOO_MANY_REQUESTS, Some(&told));
-            answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(wait.as_secs()));
-            answer
-        }
-        Ok(Err(error)) => failed(&phone, &error),
-        Err(error) => failed(&phone, &error.into()),
+        Ok(Came::Waits(wait_ms)) => waits(&phone, wait_ms),
+        Err(error) => failed(&phone, &error),
     }
+}
+
+fn waits(phone: &Phone, wait_ms: Millis) -> Response {
+    let wait = Duration::from_millis(wait_ms.div_ceil(1_000) * 1_000);
+    let told = format!("Too many tries were wrong. The next one is looked at in {}.", moments::span(wait));
+    let mut answer = shown(phone, StatusCode::TOO_MANY_REQUESTS, Some(&told));
+    answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(wait.as_secs()));
+    answer
 }
 
 fn failed(phone: &Phone, error: &anyhow::Error) -> Response {
@@ -134,12 +140,11 @@ fn failed(phone: &Phone, error: &anyhow::Error) -> Response {
 }
 
 /// Looks at a guess, where it need not wait: counted as failed before, and on the disk so.
-fn guess(phone: &Phone, headers: &HeaderMap, ends: Ends, given: &str) -> Result<Came> {
-    let (from, now_ms) = (ends.there.ip(), wall_ms());
-    let whose = phone.known(headers).map_or(Whose::Strangers(from.to_canonical()), Whose::Known);
+fn guess(phone: &Phone, headers: &HeaderMap, from: IpAddr, whose: &Whose, given: &str) -> Result<Came> {
+    let now_ms = wall_ms();
     let begun = phone.stored.change(stored::GUESSES, |guesses: &mut Guesses| {
-        match guesses.wait_ms(&whose, now_ms) {
-            0 => Ok(guesses.begin(&whose, from, now_ms)),
+        match guesses.wait_ms(whose, now_ms) {
+            0 => Ok(guesses.begin(whose, from, now_ms)),
             wait_ms => Err(wait_ms),
         }
     })?;
@@ -152,7 +157,7 @@ fn guess(phone: &Phone, headers: &HeaderMap, ends: Ends, given: &str) -> Result<
         return Ok(Came::Wrong);
     }
     let answer = phone.begin(headers, from, By::Password, Some(&kept.hash))?;
-    phone.stored.change(stored::GUESSES, |guesses: &mut Guesses| guesses.was_right(&whose, &before))?;
+    phone.stored.change(stored::GUESSES, |guesses: &mut Guesses| guesses.was_right(whose, before))?;
     Ok(Came::In(answer))
 }
 
@@ -176,12 +181,7 @@ async fn invited(Query(Token { token }): Query<Token>) -> Response {
     frame::bare(StatusCode::OK, "Sign in", None, &body)
 }
 
-async fn by_link(
-    Extension(phone): Here,
-    Extension(ends): Extension<Ends>,
-    Extension(fields): Extension<Fields>,
-    headers: HeaderMap,
-) -> Response {
+async fn by_link((Extension(phone), Extension(ends), Extension(fields), headers): Given) -> Response {
     let (of, token) = (phone.clone(), fields.text("token"));
     let from = ends.there.ip();
     let came = beside(move || {
@@ -212,17 +212,13 @@ pub fn refused(error: &anyhow::Error) -> Response {
     (StatusCode::CONFLICT, format!("{error:#}")).into_response()
 }
 
-async fn begin_passkey(Extension(phone): Here) -> Response {
-    let begun = beside(move || phone.passkeys()?.begin_sign_in(&phone.stored));
+async fn begin_passkey((Extension(phone), Extension(ends), _, headers): Given) -> Response {
+    let whose = phone.whose(&headers, ends.there.ip());
+    let begun = beside(move || phone.passkeys()?.begin_sign_in(&phone.stored, &whose));
     begun.await.map_or_else(|error| refused(&error), |options| axum::Json(options).into_response())
 }
 
-async fn by_passkey(
-    Extension(phone): Here,
-    Extension(ends): Extension<Ends>,
-    Extension(fields): Extension<Fields>,
-    headers: HeaderMap,
-) -> Response {
+async fn by_passkey((Extension(phone), Extension(ends), Extension(fields), headers): Given) -> Response {
     let (of, from) = (phone.clone(), ends.there.ip());
     let (number, answer) = (fields.text("number"), fields.text("answer"));
     let came = beside(move || {

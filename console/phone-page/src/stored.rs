@@ -45,6 +45,14 @@ impl Stored {
         bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 
+    /// Why a file that is there cannot be understood; none where it can be.
+    pub fn damage<T: DeserializeOwned>(&self, name: &str) -> Option<String> {
+        match files::read_small(&self.path(name)) {
+            Ok(bytes) => serde_json::from_slice::<T>(&bytes?).err().map(|error| error.to_string()),
+            Err(error) => Some(format!("{error:#}")),
+        }
+    }
+
     /// Changes what a file holds; it is on the disk when this returns.
     pub fn change<T: DeserializeOwned + Default + Serialize, R>(
         &self,
@@ -65,13 +73,19 @@ impl Stored {
         work()
     }
 
-    /// Takes what a file holds away, where it is to be taken; true: it was.
-    pub fn take<T: DeserializeOwned>(&self, name: &str, is_to_be: impl FnOnce(&T) -> bool) -> Result<bool> {
-        self.alone(|| {
-            let path = self.path(name);
+    /// Takes what a file holds away, where it is to be taken; true: it was. Who has nothing to take gets no lock.
+    pub fn take<T: DeserializeOwned>(&self, name: &str, is_to_be: impl Fn(&T) -> bool) -> Result<bool> {
+        let path = self.path(name);
+        let is_there = || {
             let bytes = files::read_small(&path)?;
             let held = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-            if !held.is_some_and(|held| is_to_be(&held)) {
+            Ok::<_, anyhow::Error>(held.is_some_and(|held| is_to_be(&held)))
+        };
+        if !is_there()? {
+            return Ok(false);
+        }
+        self.alone(|| {
+            if !is_there()? {
                 return Ok(false);
             }
             std::fs::remove_file(&path).with_context(|| format!("failed to remove {}", path.display()))?;

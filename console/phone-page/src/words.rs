@@ -2,6 +2,7 @@
 
 use crate::asking::unseen;
 use crate::guesses::Guesses;
+use crate::passkeys::Kept as Passkey;
 use crate::password::{self, Kept};
 use crate::seats::{IDLE_MS, LONGEST_MS, Seats, days, digest};
 use crate::sign_in::{INVITED_MS, Invitation};
@@ -34,6 +35,7 @@ pub fn password(house: &House) -> Result<u8> {
         let ended = seats.end(|_| true);
         // Sessions first: ended in between, this leaves nobody within by a password that is not the one of now.
         stored.write(stored::SEATS, &serde_json::to_vec(&seats)?)?;
+        stored.write(stored::INVITATION, b"null")?;
         stored.write(stored::PASSWORD, &serde_json::to_vec(&kept)?)?;
         Ok(ended)
     })?;
@@ -73,8 +75,10 @@ fn ago(at_ms: Millis) -> String {
 
 /// Lists who is signed in.
 pub fn sessions(house: &House) -> Result<u8> {
-    let seats: Seats = Stored::of(house).read(stored::SEATS);
+    let stored = Stored::of(house);
+    let seats: Seats = stored.read(stored::SEATS);
     let all = seats.in_turn(wall_ms());
+    passkeys(&stored.read::<Vec<Passkey>>(stored::PASSKEYS));
     if all.is_empty() {
         terminal::line("Nobody is signed in.");
         return Ok(0);
@@ -99,9 +103,22 @@ pub fn sessions(house: &House) -> Result<u8> {
     Ok(0)
 }
 
-/// Ends one session.
+fn passkeys(all: &[Passkey]) {
+    for one in all {
+        let told = format!("a passkey, added by {}, {}", one.browser, moments::near(&one.since));
+        terminal::beside("1", &one.id, 10, &told);
+    }
+}
+
+/// Ends one session, or removes a passkey: whoever lost a phone has both out here.
 pub fn end(house: &House, id: &str) -> Result<u8> {
-    let ended = Stored::of(house).change(stored::SEATS, |seats: &mut Seats| seats.end(|one| one.id == id))?;
+    let stored = Stored::of(house);
+    if stored.read::<Vec<Passkey>>(stored::PASSKEYS).iter().any(|kept| kept.id == id) {
+        stored.change(stored::PASSKEYS, |all: &mut Vec<Passkey>| all.retain(|kept| kept.id != id))?;
+        terminal::line(&format!("Passkey {id} is removed."));
+        return Ok(0);
+    }
+    let ended = stored.change(stored::SEATS, |seats: &mut Seats| seats.end(|one| one.id == id))?;
     if ended == 0 {
         bail!("there is no session {id}: {} lists them", typed("page sessions"));
     }

@@ -17,13 +17,13 @@ pub enum Page {
     #[command(after_help = "page passkey")]
     Passkey,
 
-    /// who is signed in; end and a session's ID ends it, end-all every one
+    /// sessions and passkeys; end ID ends one, end-all every session
     #[command(after_help = "page sessions\npage sessions end 1a2b3c4d\npage sessions end-all")]
     Sessions {
         /// ends, instead of listing
         #[arg(value_name = "end|end-all", value_parser = PossibleValuesParser::new(["end", "end-all"]), hide_possible_values = true)]
         order: Option<String>,
-        /// the session that ends, as it is listed
+        /// the session or passkey that ends, as it is listed
         #[arg(value_name = "ID", requires = "order", required_if_eq("order", "end"))]
         id: Option<String>,
     },

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use house::moments;
 use house::records::memory::Record;
-use http::StatusCode;
+use http::{HeaderValue, StatusCode};
 use maud::Markup;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::collections::HashMap;
@@ -56,7 +56,10 @@ pub async fn follow(Extension(server): Extension<Arc<Server>>) -> Response {
     let told = stream::unfold((from, there), |(mut from, there)| async move {
         Some((Ok::<_, Infallible>(from.recv().await?), (from, there)))
     });
-    frame::asset("text/event-stream", Body::from_stream(told))
+    let mut answer = frame::asset("text/event-stream", Body::from_stream(told));
+    // Else nginx as it comes gathers some KiB before it hands any on (nginx.org, ngx_http_proxy_module, proxy_buffering).
+    answer.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    answer
 }
 
 struct Follower {

@@ -115,6 +115,27 @@ fn channels_live_where_one_is_named_each_start_with_a_token_of_its_own() {
 }
 
 #[test]
+fn channels_that_hang_are_ended_and_started_again() {
+    let (house, mut command) = house(COPIES);
+    let beats = "#!/bin/sh\nmkdir -p .self/broker/channels\nwhile :; do touch .self/broker/channels/lock; echo >> .self/workspace/beats; sleep 0.1; done\n";
+    fs::write(house.folder.path().join("channels"), beats).unwrap();
+    house.settings(&format!("channels_beat_s = 4\n{NAMED}"));
+    let guardian = Guardian::new(command.spawn().unwrap(), &house);
+    house.until("channels", || pid(&house).is_some());
+    let first = pid(&house).unwrap();
+    let beats = || house.read(".self/workspace/beats").len();
+    house.until("more beats than would be left to one that is silent", || beats() > 60);
+    assert_eq!(pid(&house), Some(first), "one that beats is left alone");
+    trials::send("-STOP", i32::try_from(first).unwrap());
+    house.until("another", || pid(&house).is_some_and(|pid| pid != first));
+    assert_eq!(house.told("channels_ended")[0]["cause"], "hung, and was killed");
+    let before = beats();
+    house.until("its beats", || beats() > before);
+    guardian.stop();
+    assert_eq!(house.leftovers(), Vec::<i32>::new());
+}
+
+#[test]
 fn channels_made_anew_take_the_place_of_those_that_run() {
     let (house, mut command) = house(COPIES);
     house.settings(NAMED);

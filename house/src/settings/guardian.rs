@@ -19,6 +19,8 @@ section! {
         boot_ms("boot_s", with seconds): Millis = 30_000, SECONDS;
         /// seconds of silence that mean hung
         beat_ms("beat_s", with seconds): Millis = 30_000, SECONDS;
+        /// seconds of silence that mean hung, of the program of your [channels](channels.md)
+        channels_beat_ms("channels_beat_s", with seconds): Millis = 120_000, SECONDS;
         /// seconds of beating without a finished turn that mean hung: the longest rest and the longest stage fit
         standstill_ms("standstill_s", with seconds): Millis = 150 * 60_000, SECONDS;
         /// seconds a commit must live, and think once, before it is trusted; a self-edit's long tests must have

@@ -60,6 +60,16 @@ fn one_is_made_kept_and_shown_by_its_fingerprint() {
     let anew = Certificate::of(&named, &stored).unwrap();
     assert!(anew.is_for("house.example.org") && anew.fingerprint != fingerprint);
     assert_eq!(Certificate::of(&named, &stored).unwrap().fingerprint, anew.fingerprint);
+    // Made while the clock was years ahead, it is made anew once the clock is right.
+    let mut params = CertificateParams::new(vec!["house.example.org".to_owned()]).unwrap();
+    (params.not_before, params.not_after) = (date_time_ymd(2090, 1, 1), date_time_ymd(2092, 1, 1));
+    let key = KeyPair::generate().unwrap();
+    house.write(".self/broker/page/key.pem", &key.serialize_pem());
+    house.write(".self/broker/page/certificate.pem", &params.self_signed(&key).unwrap().pem());
+    let ahead = Certificate::there(&named, &stored).unwrap().unwrap();
+    assert!(!ahead.has_begun() && check(&house).contains("not good before"), "{}", check(&house));
+    let anew = Certificate::of(&named, &stored).unwrap();
+    assert!(anew.has_begun() && anew.fingerprint != ahead.fingerprint);
     house.write(".self/broker/page/key.pem", "garbage");
     assert_ne!(Certificate::of(&named, &stored).unwrap().fingerprint, anew.fingerprint);
 }

@@ -4,6 +4,7 @@ use crate::served::{Browser, PASSWORD, Phone, command, held, house, set_password
 use phone_page::guesses::{Guesses, Whose};
 use phone_page::password::{self, Kept};
 use std::net::IpAddr;
+use std::os::unix::fs::MetadataExt;
 
 const HOUR_MS: u64 = 60 * 60 * 1_000;
 
@@ -34,9 +35,23 @@ fn an_address_waits_longer_with_each_failure_and_never_longer_than_a_quarter_of_
     assert_eq!(guesses.wait_ms(&one, 1_000 + 24 * HOUR_MS), 0);
     fail(&mut guesses, &one, 1, 1_000 + 24 * HOUR_MS);
     assert_eq!(guesses.wait_ms(&one, 1_000 + 24 * HOUR_MS), 0);
-    // A clock that is set back by a year makes nobody wait for a year.
-    fail(&mut guesses, &one, 40, 365 * 24 * HOUR_MS);
-    assert_eq!(guesses.wait_ms(&one, HOUR_MS), 900_000);
+}
+
+/// Of a clock that was set back by however much: whoever waits now need not wait until it gets there again.
+#[test]
+fn a_clock_that_is_set_back_makes_no_wait_that_does_not_end() {
+    let year_ms = 365 * 24 * HOUR_MS;
+    for (back_ms, most_ms) in
+        [(0, 900_000), (60_000, 960_000), (900_000, 1_800_000), (HOUR_MS, 0), (year_ms, 0)]
+    {
+        let (mut guesses, one) = (Guesses::default(), stranger("192.0.2.1"));
+        fail(&mut guesses, &one, 40, 2 * year_ms);
+        let set_back_ms = 2 * year_ms - back_ms;
+        assert!(guesses.wait_ms(&one, set_back_ms) <= 900_000, "{back_ms}");
+        assert_eq!(guesses.wait_ms(&one, set_back_ms + most_ms), 0, "{back_ms}");
+        fail(&mut guesses, &one, 1, set_back_ms);
+        assert_eq!(guesses.wait_ms(&one, set_back_ms), 900_000, "and the next failure counts on from there");
+    }
 }
 
 #[test]
@@ -74,7 +89,18 @@ fn what_is_kept_of_them_is_bounded_and_a_right_guess_takes_its_failures_back() {
     fail(&mut guesses, &one, 6, 5_000);
     let before = guesses.begin(&one, IpAddr::from([192, 0, 2, 1]), 9_000);
     assert_eq!(guesses.failed, 7, "counted before it is looked at");
-    guesses.was_right(&one, &before);
+    let known = Whose::Known("d1".into());
+    let of_known = guesses.begin(&known, IpAddr::from([192, 0, 2, 1]), 9_000);
+    fail(&mut guesses, &stranger("192.0.2.2"), 1, 9_000);
+    guesses.was_right(&known, of_known);
+    assert_eq!(
+        (guesses.all.count, guesses.failed),
+        (8, 8),
+        "it undoes no other guess that was made meanwhile"
+    );
+    guesses.by.remove("192.0.2.2");
+    guesses.failed -= 1;
+    guesses.was_right(&one, before);
     assert_eq!((guesses.wait_ms(&one, 9_000), guesses.failed), (0, 6));
     assert_eq!(
         guesses.all.count, 6,
@@ -130,7 +156,10 @@ fn guesses_are_slowed_down_over_a_restart_and_the_owner_gets_in() {
     house.write(".self/broker/page/guesses.json", &kept.to_string());
     // A wait costs no processor, and the right password is not looked at either: nothing tells them apart.
     let failed = held(&house, "guesses.json")["failed"].as_u64().unwrap();
+    let file = || std::fs::metadata(house.path(".self/broker/page/guesses.json")).unwrap().ino();
+    let before = file();
     assert_eq!(guesser.sign_in(PASSWORD).status, 429);
+    assert_eq!(file(), before, "nor a write");
     assert_eq!(held(&house, "guesses.json")["failed"].as_u64().unwrap(), failed);
     phone.kill();
     let phone = Phone::of(&house);

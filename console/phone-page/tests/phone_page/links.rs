@@ -92,3 +92,36 @@ fn a_forged_passkey_lets_nobody_in() {
     assert!(forged.status == 409 && forged.cookie("__Host").is_none(), "{}", forged.body);
     assert!(!stranger.is_within());
 }
+
+/// A passkey outlasts the session that added it, so a cookie that was stolen later than that adds none.
+#[test]
+fn a_passkey_is_added_soon_after_signing_in_alone() {
+    let house = house("host = \"house.example.org\"\n");
+    set_password(&house, PASSWORD);
+    let phone = Phone::of(&house);
+    let mut within = Browser::within(&phone);
+    let act = within.act("/sessions", "/passkeys/add");
+    let mut kept = held(&house, "sessions.json");
+    let since_ms = kept["sessions"][0]["since_ms"].as_u64().unwrap();
+    kept["sessions"][0]["since_ms"] = (since_ms - 15 * 60 * 1_000).into();
+    house.write(".self/broker/page/sessions.json", &kept.to_string());
+    let shown = within.get("/sessions").body;
+    assert!(
+        shown.contains("within 15 minutes after signing in") && !shown.contains("data-passkey"),
+        "{shown}"
+    );
+    let refused = within.post("/passkeys/add", &[("act", &act)]);
+    assert!(refused.status == 409 && refused.body.contains("sign out, and in again"), "{}", refused.body);
+    assert_eq!(within.sign_in(PASSWORD).status, 303);
+    assert_eq!(within.does("/sessions", "/passkeys/add", &[]).status, 200);
+}
+
+#[test]
+fn a_new_password_ends_the_link_as_well() {
+    let house = house("host = \"house.example.org\"\n");
+    let phone = Phone::of(&house);
+    let (_, token) =
+        link(&house).split_once("token=").map(|(at, token)| (at.to_owned(), token.to_owned())).unwrap();
+    set_password(&house, PASSWORD);
+    assert_eq!(Browser::new(&phone).post("/invited", &[("token", &token)]).status, 401);
+}

@@ -22,7 +22,11 @@ fn garbage_lets_nobody_in_and_is_replaced() {
         assert_eq!(stranger.sign_in("").status, 401, "{shape:?}");
         assert_eq!(stranger.post("/invited", &[("token", "")]).status, 401, "{shape:?}");
         assert_eq!(stranger.post("/sign-in/passkey", &[]).status, 409, "{shape:?}");
-        assert!(command(&house, &["check"], "").status.success());
+        let check = trials::said(&command(&house, &["check"], ""));
+        if shape.starts_with('{') && shape != "{\"hash\":null}" {
+            assert!(check.contains("sessions.json cannot be understood"), "{shape:?}: {check}");
+        }
+        assert!(check.contains("passkeys.json cannot be understood") || shape == "[]", "{shape:?}: {check}");
         set_password(&house, PASSWORD);
         assert_eq!(Browser::new(&phone).sign_in(PASSWORD).status, 303, "{shape:?}");
     }

@@ -8,7 +8,9 @@ use crate::act::daemons::jobs::CHANNELS;
 use crate::act::daemons::keep::Daemons;
 use crate::act::daemons::table::THE_CHANNELS;
 use anyhow::Result;
-use house::{files, printable, records};
+use house::clock::Millis;
+use house::files::{self, Mark};
+use house::{printable, records};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 use processes::exits::describe;
@@ -20,6 +22,9 @@ pub struct Channels {
     restarts: u64,
     /// Trouble with their program, in a line for people; else empty.
     trouble: String,
+    /// The mark of their lock as it was seen last, since when, and whether that is too long.
+    beat: (Option<Mark>, Millis),
+    is_hung: bool,
 }
 
 impl Channels {
@@ -33,17 +38,29 @@ impl Channels {
         let start = Trusted { program: CHANNELS.program(), args, extra, log, ..Trusted::default() };
         let pid = trusted::start(&around.house, start)?;
         self.trouble.clear();
+        self.beat.1 = around.now();
         Ok(pid)
+    }
+
+    /// Whether the program that runs has not touched its lock for too long.
+    pub fn is_silent(&mut self, around: &Around) -> bool {
+        let (mark, now) = (files::mark(&around.house.channels_lock()), around.now());
+        if mark != self.beat.0 {
+            self.beat = (mark, now);
+        }
+        self.is_hung = now.saturating_sub(self.beat.1) >= around.limits.channels_beat_ms;
+        self.is_hung
     }
 
     /// `asked`: it was to end.
     pub fn ended(&mut self, broker: &mut Broker, around: &mut Around, status: WaitStatus, asked: bool) {
         broker.tokens.revoke_channels(&around.house);
+        let is_hung = std::mem::take(&mut self.is_hung);
         if asked {
             return;
         }
         self.restarts += 1;
-        let cause = describe(status);
+        let cause = if is_hung { "hung, and was killed".to_owned() } else { describe(status) };
         let said = files::tail(&around.house.channels_log(), 1_024);
         let said = printable::spelled(said.lines().last().unwrap_or_default());
         self.trouble = format!("the channels ended ({cause}) and are started again");
@@ -56,7 +73,7 @@ impl Daemons {
     /// The channels' part of `guardian.json`: how far their program is; `null` where the owner named none.
     pub fn channels_told(&self, around: &Around) -> Value {
         let pid = self.all.get(THE_CHANNELS).and_then(|channels| channels.pid).map(Pid::as_raw);
-        let Channels { restarts, trouble } = &self.own.channels;
+        let Channels { restarts, trouble, .. } = &self.own.channels;
         let note = match (pid, self.troubles.get(CHANNELS.name)) {
             (Some(_), _) => "",
             _ if self.is_due(&CHANNELS) => "their program is being built",

@@ -122,7 +122,7 @@ impl Daemons {
         let row = daemon.row;
         daemon.revival.pace = (row.pace)(&around.limits);
         daemon.is_wanted = (row.is_wanted)(&self.own, around);
-        if let Some(silent) = daemon.pid.filter(|_| (row.is_silent)(&self.own)) {
+        if let Some(silent) = daemon.pid.filter(|_| (row.is_silent)(&mut self.own, around)) {
             trusted::kill(silent);
         }
         let makes = |package| self.job.as_ref().is_some_and(|job| job.makes(package));

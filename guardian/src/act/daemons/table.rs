@@ -36,7 +36,7 @@ pub struct Row {
     pub is_wanted: fn(&Own, &Around) -> bool,
     pub start: fn(&mut Own, &mut Around) -> Result<Pid>,
     /// Whether the one that runs does nothing any more: it is killed.
-    pub is_silent: fn(&Own) -> bool,
+    pub is_silent: fn(&mut Own, &Around) -> bool,
     /// Handles its end; true: it is started again without a rest. The last argument: it was asked to end.
     pub ended: fn(&mut Own, &mut Around, WaitStatus, bool) -> bool,
     pub pace: fn(&Limits) -> Pace,
@@ -56,7 +56,7 @@ pub static DAEMONS: [Row; 6] = [
         is_swapped: true,
         is_wanted: |own, _| own.broker.found,
         start: |own, around| own.broker.start(around),
-        is_silent: |_| false,
+        is_silent: |_, _| false,
         ended: |own, around, status, asked| {
             own.broker.ended(around, status, asked);
             false
@@ -69,7 +69,7 @@ pub static DAEMONS: [Row; 6] = [
         is_swapped: false,
         is_wanted: |own, around| own.window.wanted && around.lives,
         start: |own, around| own.window.start(around),
-        is_silent: |own| own.window.is_silent(),
+        is_silent: |own, _| own.window.is_silent(),
         ended: |own, around, status, _| own.window.ended(around, status),
         pace: |_| Pace { shortest_ms: 10_000, longest_ms: 60_000, ..Pace::USUAL },
     },
@@ -79,7 +79,7 @@ pub static DAEMONS: [Row; 6] = [
         is_swapped: true,
         is_wanted: |_, around| around.settings.notices.wanted(),
         start: |own, around| own.notices.start(around),
-        is_silent: |_| false,
+        is_silent: |_, _| false,
         ended: |_, _, _, _| false,
         pace: |_| Pace { shortest_ms: 1_000, longest_ms: 60_000, ..Pace::USUAL },
     },
@@ -89,7 +89,7 @@ pub static DAEMONS: [Row; 6] = [
         is_swapped: true,
         is_wanted: |_, around| around.settings.has_channels,
         start: |own, around| own.channels.start(&mut own.broker, around),
-        is_silent: |_| false,
+        is_silent: |own, around| own.channels.is_silent(around),
         ended: |own, around, status, asked| {
             own.channels.ended(&mut own.broker, around, status, asked);
             false
@@ -102,7 +102,7 @@ pub static DAEMONS: [Row; 6] = [
         is_swapped: true,
         is_wanted: |_, around| around.settings.page.listen.is_some(),
         start: |_, around| phone_page::start(around),
-        is_silent: |_| false,
+        is_silent: |_, _| false,
         ended: |_, around, status, asked| {
             phone_page::ended(around, status, asked);
             false
@@ -115,7 +115,7 @@ pub static DAEMONS: [Row; 6] = [
         is_swapped: false,
         is_wanted: |_, around| around.lives && !around.builds,
         start: |_, around| small::start(around),
-        is_silent: |_| false,
+        is_silent: |_, _| false,
         ended: |_, around, status, _| {
             small::ended(around, status);
             false
