@@ -30,6 +30,19 @@ pub fn length(text: &str, unit: Unit) -> usize {
     }
 }
 
+/// Whether words look like an address and are another one than where they lead: that is then told beside them.
+pub fn pretends(words: &str, to: &str) -> bool {
+    let (words, to) = (words.trim().to_lowercase(), to.to_lowercase());
+    let host = words.split('/').next().unwrap_or_default();
+    let looks = words.contains("://") || (host.contains('.') && !words.contains(char::is_whitespace));
+    let bare =
+        |text: &str| text.split_once("://").map_or(text, |(_, rest)| rest).trim_end_matches('/').to_owned();
+    let is_its = bare(&to)
+        .strip_prefix(&bare(&words))
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']));
+    looks && !is_its && to != format!("mailto:{words}")
+}
+
 /// A text in which definitions of links are words: a parser takes them out, used or not.
 fn with_definitions(markdown: &str) -> Cow<'_, str> {
     let parser = Parser::new_ext(markdown, options());

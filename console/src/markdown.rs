@@ -15,9 +15,10 @@ const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
 pub struct Dress {
     /// A link up to its address.
     pub link: &'static str,
-    /// Around an address that is told beside its words, and whether one is that can be followed.
+    /// Around an address that is told beside its words.
     pub address: (&'static str, &'static str),
-    pub tells_links: bool,
+    /// Whether the address of a link is told, by the link's words and that address; all others are.
+    pub tells: fn(&str, &str) -> bool,
     pub picture: (&'static str, &'static str),
     pub heading: fn(HeadingLevel) -> (&'static str, &'static str),
     /// A block of code, by the name of its language.
@@ -31,7 +32,7 @@ pub struct Dress {
 const PAGE: Dress = Dress {
     link: "<a target=\"_blank\" rel=\"noopener noreferrer\" href=\"",
     address: (" <span class=\"address\">(", ")</span>"),
-    tells_links: true,
+    tells: |_, _| true,
     picture: ("[picture: ", "]"),
     heading: |_| ("<p class=\"heading\">", "</p>"),
     code: |_| ("<pre tabindex=\"0\" role=\"group\" aria-label=\"code\"><code>".to_owned(), "</code></pre>"),
@@ -87,26 +88,13 @@ pub fn leads_out(address: &str) -> bool {
     is_plain && SCHEMES.iter().any(|scheme| lower.starts_with(scheme) && lower.len() > scheme.len())
 }
 
-/// Whether words look like an address and are another one than where they lead: that is then told beside them.
-pub fn pretends(words: &str, to: &str) -> bool {
-    let (words, to) = (words.trim().to_lowercase(), to.to_lowercase());
-    let host = words.split('/').next().unwrap_or_default();
-    let looks = words.contains("://") || (host.contains('.') && !words.contains(char::is_whitespace));
-    let bare =
-        |text: &str| text.split_once("://").map_or(text, |(_, rest)| rest).trim_end_matches('/').to_owned();
-    let is_its = bare(&to)
-        .strip_prefix(&bare(&words))
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']));
-    looks && !is_its && to != format!("mailto:{words}")
-}
-
 /// A link or a picture whose words are being written.
 struct Address {
     to: String,
     said: String,
     /// Closing text, written before the address.
     end: &'static str,
-    is_told: bool,
+    is_link: bool,
 }
 
 struct Page<'a> {
@@ -150,7 +138,7 @@ impl Page<'_> {
             Tag::Link { dest_url, .. } => return self.begin_link(&dest_url),
             Tag::Image { dest_url, .. } => {
                 let ((begin, end), said) = (self.dress.picture, String::new());
-                self.addresses.push(Address { to: dest_url.into_string(), said, end, is_told: true });
+                self.addresses.push(Address { to: dest_url.into_string(), said, end, is_link: false });
                 return self.open(begin, "");
             }
             Tag::CodeBlock(kind) => {
@@ -211,7 +199,7 @@ impl Page<'_> {
             to: address.to_owned(),
             said: String::new(),
             end: if is_link { "</a>" } else { "" },
-            is_told: !is_link || self.dress.tells_links,
+            is_link,
         });
         self.ends.push("");
         if is_link {
@@ -228,12 +216,12 @@ impl Page<'_> {
         let end = self.ends.pop().unwrap_or_default();
         self.out.push_str(end);
         if matches!(tag, TagEnd::Link | TagEnd::Image)
-            && let Some(Address { to, said, end, is_told }) = self.addresses.pop()
+            && let Some(Address { to, said, end, is_link }) = self.addresses.pop()
         {
             self.out.push_str(end);
             // Words that are the address say it already.
-            let is_told = is_told || pretends(&said, &to);
-            if is_told && !to.is_empty() && said.trim() != to && format!("mailto:{}", said.trim()) != to {
+            let is_said = to.is_empty() || said.trim() == to || format!("mailto:{}", said.trim()) == to;
+            if !is_said && (!is_link || (self.dress.tells)(&said, &to)) {
                 let (begin, end) = self.dress.address;
                 self.out.push_str(begin);
                 escape(&to, &mut self.out);

@@ -3,15 +3,16 @@
 //! Client-Server API, "m.room.message msgtypes": the elements and attributes that clients show.
 
 use super::inline::fence;
+use super::pretends;
 use crate::channel::Form;
 use console::markdown::Dress;
 use pulldown_cmark::HeadingLevel;
 
-/// Clients show where a link leads, so that an address is told where it cannot be followed, or the words are another.
+/// Clients show where a link leads: told are an address which cannot be followed, and one that its words pretend to be another.
 pub const MATRIX: Dress = Dress {
     link: "<a href=\"",
     address: (" (", ")"),
-    tells_links: false,
+    tells: pretends,
     picture: ("", ""),
     heading: |level| match level {
         HeadingLevel::H1 => ("<h1>", "</h1>"),

@@ -2,8 +2,9 @@
 
 use super::escape::{code, escaped};
 use super::inline::{Mark, fence};
+use super::pretends;
 use crate::channel::Form;
-use console::markdown::{MOST_DEPTH, leads_out, pretends};
+use console::markdown::{MOST_DEPTH, leads_out};
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 
 /// The events as text in a form.

@@ -173,7 +173,6 @@ fn a_queue_of_large_messages_is_bounded_and_read_again() {
         is_plain: false,
         buttons: vec![],
         enclosed: Some(Enclosed::Text { name: "answer.txt".into(), text: "y".repeat(1 << 20) }),
-        answers: None,
         edits: None,
     };
     for nth in 0..100 {
