@@ -16,7 +16,7 @@ use reqwest::Url;
 use std::ops::Deref;
 
 pub use house::settings::broker::{
-    Auth, Autonomy, Besides, Budget, Model, Packages, Price, Rule, Search, Service, Taint, Verdict, Web, X,
+    Auth, Besides, Budget, Model, Packages, Price, Rule, Service, Taint, Verdict, Web,
 };
 pub use house::settings::channels::{Channel, Place};
 pub use house::settings::mcp::{Limit, Mcp, ToolRule};

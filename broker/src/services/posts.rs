@@ -1,6 +1,6 @@
 //! Posts: a text or a thread of them, with pictures, where people read; judged, asked about and told of as one act.
 //!
-//! Invariant: what is approved is every text and the digest of every picture. A part that is out is never sent again; one
+//! Invariant: the owner approves every text and the digest of every picture. A part that is out is never sent again; one
 //! whose fate nobody knows only where a second sending is the same post, or by the owner's yes.
 
 pub mod bluesky;

@@ -9,7 +9,6 @@ use crate::decide::messages::Told;
 use crate::decide::vocabulary::Blame;
 use crate::limits::LOG_TAIL_BYTES;
 use anyhow::{Context, Result};
-use house::clock::Millis;
 use house::lines::{Lines, Next};
 use house::openat::Folder;
 use house::{House, at_work, files};
@@ -44,7 +43,6 @@ pub struct Build {
     pub of: String,
     /// Whether it builds beside a running creature, only to see that the source builds.
     pub beside: bool,
-    pub since: Millis,
     /// The kernel's count of out-of-memory kills when the build began.
     pub memory_kills: u64,
     /// Facts about a failed build.
@@ -85,7 +83,6 @@ impl Build {
         broker: Option<Door>,
         version: Version,
         beside: bool,
-        now: Millis,
     ) -> Result<Self> {
         let create = |path: PathBuf| {
             files::create(&path).with_context(|| format!("failed to create {}", path.display()))
@@ -109,7 +106,6 @@ impl Build {
             span,
             of: version.tree.to_string(),
             beside,
-            since: now,
             memory_kills: memory_kills(),
             failure: Failure::default(),
             output: String::new(),

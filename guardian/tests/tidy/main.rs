@@ -9,6 +9,7 @@
 )]
 
 mod ceilings;
+mod checks;
 mod circles;
 mod dependencies;
 mod docs;

@@ -96,7 +96,7 @@ pub fn text(message: &Message<'_>) -> String {
     texts.join("\n").trim().to_owned()
 }
 
-/// HTML as text, with its links; nothing is fetched. What is too long is cut, and what is nested deep loses its links.
+/// HTML as text, with its links; nothing is fetched. A long text is cut, and one nested deep loses its links.
 fn of_html(html: &str) -> String {
     let most = (0..=MOST_HTML.min(html.len())).rev().find(|at| html.is_char_boundary(*at)).unwrap_or(0);
     let html = html.get(..most).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Names of folders as IMAP writes them, a modified UTF-7 (RFC 3501, 5.1.3), and as people do; pure.
+//! Names of folders as people read them, from the modified UTF-7 that IMAP writes (RFC 3501, 5.1.3); pure.
 
 use base64::Engine;
 use base64::alphabet::IMAP_MUTF7;
@@ -6,7 +6,7 @@ use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 
 const BASE64: GeneralPurpose = GeneralPurpose::new(&IMAP_MUTF7, NO_PAD);
 
-/// A name as people read it; one that is not well written stays as it is.
+/// Reads a name; one that is not well written stays as it is.
 pub fn read(written: &str) -> String {
     decoded(written).unwrap_or_else(|| written.to_owned())
 }
@@ -28,29 +28,4 @@ fn decoded(written: &str) -> Option<String> {
     }
     read.push_str(rest);
     Some(read)
-}
-
-/// A name as IMAP writes it.
-pub fn written(name: &str) -> String {
-    let (mut out, mut coded) = (String::new(), Vec::new());
-    let flush = |out: &mut String, coded: &mut Vec<u8>| {
-        if !coded.is_empty() {
-            out.push_str(&format!("&{}-", BASE64.encode(&coded)));
-            coded.clear();
-        }
-    };
-    for letter in name.chars() {
-        if matches!(letter, ' '..='~') {
-            flush(&mut out, &mut coded);
-            out.push(letter);
-            if letter == '&' {
-                out.push('-');
-            }
-        } else {
-            let mut units = [0; 2];
-            coded.extend(letter.encode_utf16(&mut units).iter().flat_map(|unit| unit.to_be_bytes()));
-        }
-    }
-    flush(&mut out, &mut coded);
-    out
 }

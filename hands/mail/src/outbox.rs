@@ -1,4 +1,4 @@
-//! Notes of the mails that are sent, on disk before anything leaves: what came of each, so that none is sent twice.
+//! Notes of the mails that are sent, on disk before anything leaves, with the fate of each, so that none is sent twice.
 //!
 //! Invariant: a note says `sending` before the first byte of its mail leaves, and its mail lies beside it until it lies
 //! in the folder of sent mails, was refused, or is given up.

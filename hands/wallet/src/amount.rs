@@ -5,7 +5,7 @@ use alloy_primitives::U256;
 /// Most decimals that a token may have.
 pub const MOST_DECIMALS: u8 = 36;
 
-/// Reads an amount in whole units, like `0.05`, exactly; one finer than the unit can be divided is an error.
+/// Reads an amount in whole units, like `0.05`, exactly; an amount finer than the unit can be divided is an error.
 pub fn read(text: &str, decimals: u8) -> Result<U256, String> {
     let wrong = |what: &str| Err(format!("{text:?} {what}"));
     let (whole, parts) = text.split_once('.').unwrap_or((text, "0"));

@@ -31,7 +31,7 @@ impl Fee {
         if needed > most {
             return Err(needed);
         }
-        // Twice the price of now lets it be taken after some full blocks; what is not used is not paid.
+        // Twice the price of now lets it be taken after some full blocks; the rest is not paid.
         let wanted = prices.base.saturating_mul(2).saturating_add(prices.tip);
         let allowed = u128::try_from(most / U256::from(gas_limit)).unwrap_or(u128::MAX);
         let per_gas = wanted.min(allowed);

@@ -22,7 +22,7 @@ const MOST_OVER: usize = 2_000;
 pub enum Step {
     /// The nonce is this transfer's.
     Reserved { at_s: i64, to: String, amount: String, symbol: String, max_fee: String },
-    /// Signed; what it takes of the coin at most, gas included, and its cap for a unit of gas, in the coin's smallest unit.
+    /// Signed; its most of the coin, gas included, and its cap for a unit of gas, in the coin's smallest unit.
     Signed { hash: String, raw: String, most: U256, per_gas: u64 },
     /// The node has it.
     Sent,

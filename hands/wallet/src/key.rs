@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 pub const FILE: &str = "key.json";
 /// Variable that holds the password.
 pub const PASSWORD: &str = "FERAL_WALLET_PASSWORD";
-/// Fewest characters of a password: what guards the file where it is copied.
+/// Fewest characters of a password, which guards the file where it is copied.
 const FEWEST: usize = 12;
 
 pub struct Key(SigningKey);

@@ -1,6 +1,6 @@
 //! A wallet as an MCP server: it keeps one key, says what it holds and what it sent, and sends ether and tokens, nothing else.
 //!
-//! Invariant: what is signed is simulated before, kept on disk before it is sent, and sent again only as the same bytes.
+//! Invariant: a transfer is simulated before it is signed, kept on disk before it is sent, and sent again only as the same bytes.
 
 pub mod amount;
 pub mod fee;

@@ -51,7 +51,7 @@ impl ServerHandler for Server {
         let wallet = self.0.clone();
         let arguments = request.arguments.unwrap_or_default();
         let name = request.name.into_owned();
-        // A call that nobody waits for any more is carried through: what is signed has to be kept.
+        // A call that nobody waits for any more is carried through: a signed transfer has to be kept.
         let called = tokio::task::spawn_blocking(move || called(&wallet, &name, arguments)).await;
         let called = called.unwrap_or_else(|error| Err(format!("the wallet failed inside: {error}")));
         Ok(CallToolResponse::Complete(match called {

@@ -42,7 +42,7 @@ fn steps(one: &Kept, node: &Node, settled: &mut Settled, now_s: i64) -> Result<V
         return Ok(vec![mined(&receipt)]);
     }
     if one.nonce < settled.latest {
-        // A receipt may come later than the count; what else took the nonce makes this impossible for ever.
+        // A receipt may come later than the count; another one with the nonce makes this impossible for ever.
         let why = "another transaction of this key took its nonce".to_owned();
         return Ok(if now_s > one.at_s() + GIVEN_UP_S { vec![Step::Void { why }] } else { vec![] });
     }
@@ -61,7 +61,7 @@ fn steps(one: &Kept, node: &Node, settled: &mut Settled, now_s: i64) -> Result<V
     }
 }
 
-/// Hands signed bytes to the node. What it knows already counts as taken.
+/// Hands signed bytes to the node. Bytes that it knows already count as taken.
 pub fn submit(node: &Node, hash: &str, raw: &str) -> Result<(), Failed> {
     match node.ask("eth_sendRawTransaction", json!([raw])) {
         Ok(_) => Ok(()),

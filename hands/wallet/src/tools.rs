@@ -1,4 +1,4 @@
-//! The tools as the server lists them: names, words and schemas; what is not among them cannot be done.
+//! The tools as the server lists them: names, words and schemas; nothing else can be done.
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};

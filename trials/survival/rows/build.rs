@@ -154,7 +154,7 @@ const FAULTS: &[Row] = &[
     Row::new(
         BUILD,
         "settings for cargo in creature/",
-        "a sound commit with a compiler in `creature/.cargo/config.toml` and a toolchain in `creature/rust-toolchain.toml`",
+        "a sound commit with a compiler in `.cargo/config.toml` and a toolchain in `rust-toolchain.toml`",
         tools::inert_settings,
     )
     .twice(),

@@ -1,6 +1,6 @@
 //! Links, mentions and tags in a text, by bytes of UTF-8, as Bluesky marks them beside it. Pure.
 //!
-//! Lexicon `app.bsky.richtext.facet`; what counts as one follows `detectFacets` of Bluesky's own client, @atproto/api.
+//! Lexicon `app.bsky.richtext.facet`; a facet is found as by `detectFacets` of Bluesky's own client, @atproto/api.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -26,7 +26,7 @@ pub enum Is {
     Tag(String),
 }
 
-/// Everything that is marked in a text, in its order.
+/// Marks of a text, in their order.
 pub fn found(text: &str) -> Vec<Facet> {
     let (mut facets, mut start) = (Vec::new(), 0);
     for word in text.split_inclusive(char::is_whitespace) {

@@ -1,4 +1,4 @@
-//! The networks that take posts: what each counts and holds, a row each.
+//! The networks that take posts: a row each of its counts and bounds.
 
 use super::length;
 use crate::policy::{Auth, Service};

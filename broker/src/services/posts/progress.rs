@@ -1,4 +1,4 @@
-//! Progress of a post: what became of each part, on disk before the part is sent and after.
+//! Progress of a post: the fate of each part, on disk before the part is sent and after.
 //!
 //! Invariant: a part that a killed broker may have sent is found as `Sent`, never as `Waits`.
 

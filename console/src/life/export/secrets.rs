@@ -9,8 +9,7 @@ use serde_json::Value;
 const HOUSE: &str = "[house]";
 
 pub struct Secrets {
-    /// `None`: nothing is struck.
-    keys: Option<Keys>,
+    keys: Keys,
     /// The house's path, and as addresses have it.
     paths: Vec<String>,
 }
@@ -27,24 +26,17 @@ impl Secrets {
         let roots = [Some(root.to_owned()), root.canonicalize().ok()].into_iter().flatten();
         let plain = roots.map(|path| path.to_string_lossy().into_owned()).filter(|path| path.len() > 1);
         let paths = plain.flat_map(|path| [in_address(&path), path]).collect();
-        Ok(Self { keys: Some(keys), paths })
-    }
-
-    /// For what stays in the house: nothing is struck.
-    pub fn none() -> Self {
-        Self { keys: None, paths: vec![] }
+        Ok(Self { keys, paths })
     }
 
     pub fn struck(&self, text: &str) -> String {
-        let Some(keys) = &self.keys else { return text.to_owned() };
-        let struck = patterns::scrub(keys.scrub(text));
+        let struck = patterns::scrub(self.keys.scrub(text));
         self.paths.iter().fold(struck, |text, path| text.replace(path, HOUSE))
     }
 
     /// Strikes every text of a record, names of its fields too.
     pub fn strike(&self, value: &mut Value) {
         match value {
-            _ if self.keys.is_none() => {}
             Value::String(text) => *text = self.struck(text),
             Value::Array(list) => list.iter_mut().for_each(|value| self.strike(value)),
             Value::Object(fields) => {

@@ -52,7 +52,7 @@ fn deep_html_ends_nothing() {
 }
 
 #[test]
-fn names_of_folders_are_written_as_imap_has_them() {
+fn names_of_folders_are_read_as_imap_writes_them() {
     // The example of RFC 3501, 5.1.3.
     for (name, written) in [
         ("~peter/mail/台北/日本語", "~peter/mail/&U,BTFw-/&ZeVnLIqe-"),
@@ -60,7 +60,6 @@ fn names_of_folders_are_written_as_imap_has_them() {
         ("A&B", "A&-B"),
         ("INBOX", "INBOX"),
     ] {
-        assert_eq!(names::written(name), written);
         assert_eq!(names::read(written), name);
     }
     for odd in ["&", "&AP", "&A-", "&//8-x"] {
