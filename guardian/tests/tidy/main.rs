@@ -9,7 +9,6 @@
 )]
 
 mod ceilings;
-mod checks;
 mod circles;
 mod dependencies;
 mod docs;
