@@ -211,7 +211,7 @@ async fn garbage_and_events_nobody_asked_for_change_nothing() {
 #[tokio::test]
 async fn ten_thousand_at_once_are_heard_in_order_while_the_connection_lives() {
     let server = Server::start().await;
-    server.state().gateway.heartbeat_ms = 5_000;
+    server.state().gateway.heartbeat_ms = 3_000;
     let channel = channel(&server);
     channel.connect(None).await.unwrap();
     for at in 0..10_000 {
