@@ -46,7 +46,7 @@ fn or_running(house: &House, name: &str, answer: Value) -> Value {
     }
     let second = [&[text(&answer, "trouble")], field::<Vec<&str>>(&answer, "errors").as_slice()].concat();
     json!({
-        "ok": true, "server": name, "runs": true, "tools": seen, "missing": answer["missing"],
+        "ok": true, "server": name, "runs": true, "tools": seen, "missing": answer.get("missing"),
         "second": second.join("; "),
     })
 }
