@@ -11,14 +11,14 @@ use crate::{places, receive, send, typing};
 use anyhow::{Context, Result, bail};
 use house::files;
 use house::settings::channels::Channel as Settings;
-use house::{House, openat};
+use house::{House, clock, openat};
 use redact::keys::Keys;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, UNIX_EPOCH};
 use tokio::task::LocalSet;
 
 /// Rest after a failure to keep something: the disk is full.
@@ -98,7 +98,7 @@ async fn keep_house(
     let changes = Changes::of(&house);
     loop {
         // On a disk that takes not even this, a start anew does no harm.
-        let _ = lock.set_modified(SystemTime::now());
+        let _ = lock.set_modified(UNIX_EPOCH + Duration::from_millis(clock::wall_ms()));
         // A code is open, or is no more.
         channels.iter().for_each(|(name, channel)| channel.welcome(&shared.borrow().welcome(name)));
         match look(&shared, &mut talk, &mut telling) {

@@ -67,6 +67,8 @@ fn read(words: impl Iterator<Item = OsString>) -> Result<Plan, String> {
 }
 
 fn run(plan: &Plan) -> ExitCode {
+    // Whoever works beside it may commit meanwhile.
+    let commit = crate::survival::render::commit();
     let mut place = Place::found();
     let (begun, mut dice) = (Instant::now(), Dice(plan.seed));
     let owner = Owner::begin(&place, plan.words, plan.how_long / plan.words as u32);
@@ -86,10 +88,10 @@ fn run(plan: &Plan) -> ExitCode {
     let said = owner.end();
     let took = begun.elapsed();
     let mut figures = judge.end(&place, &said);
-    figures["minutes"] = json!((took.as_secs_f64() / 6.0).round() / 10.0);
+    figures["minutes"] = json!((took.as_secs_f64() / 60.0).round());
     figures["seed"] = json!(plan.seed);
     figures["struck"] = json!(struck.0);
-    figures["commit"] = json!(crate::survival::render::commit());
+    figures["commit"] = json!(commit);
     println!("{figures:#}");
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/channels");
     std::fs::create_dir_all(&target).unwrap();

@@ -56,8 +56,9 @@ impl Platform {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
         let body = with.to_string();
+        // 1.0: what is answered then comes as it is, and not in chunks, however long.
         let head = format!(
-            "POST /owner/{deed} HTTP/1.1\r\nHost: owner\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+            "POST /owner/{deed} HTTP/1.0\r\nHost: owner\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );
         stream.write_all(format!("{head}{body}").as_bytes()).ok()?;

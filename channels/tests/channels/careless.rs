@@ -1,4 +1,4 @@
-//! A careless world: files torn, replaced and too large, a disk that takes nothing, two programs, pairings taken back, ten thousand asks.
+//! A careless world: files torn, replaced and too large, a disk that takes nothing, two programs, pairings taken back, a crowd of asks.
 
 use crate::home::{Home, append, lines};
 use channels::buttons::{Buttons, Shown};
@@ -49,8 +49,11 @@ fn a_send_that_could_not_be_kept_is_not_repeated() {
     home.answers("telegram-100", "two");
     home.until_sent("telegram", "two");
     assert_eq!(home.texts("telegram"), ["one", "two"]);
-    let steps = lines(&places::outbox(&home.house));
-    assert_eq!(steps.iter().filter(|line| line["step"] == "sent").count(), 2, "{steps:#?}");
+    home.until("both are known as sent", |home| {
+        let steps = lines(&places::outbox(&home.house));
+        (steps.iter().filter(|line| line["step"] == "sent").count() == 2).then_some(())
+    });
+    assert_eq!(home.texts("telegram"), ["one", "two"]);
 }
 
 /// Found: whoever was paired next on a channel left the one before with all that the creature said on their thread.
@@ -190,13 +193,13 @@ fn a_queue_of_large_messages_is_bounded_and_read_again() {
     assert!(last.item.enclosed.is_none() && last.item.text.contains("stands in the window"), "{last:?}");
 }
 
-/// Found: each of ten thousand asks had all of them read at once, and nothing else was done for minutes.
+/// Found: as each of many asks was shown all were read, and nothing else was done for minutes: ten thousand were tried.
 #[test]
-fn ten_thousand_asks_hold_nothing_up_and_are_shown_once_within_an_hours_messages() {
+fn a_crowd_of_asks_holds_nothing_up_and_each_is_shown_once_within_an_hours_messages() {
     let mut home = Home::paired(&["telegram"]);
     connected(&home);
     let mut all = String::new();
-    for nth in 100..10_100 {
+    for nth in 100..1_100 {
         let act = json!({"kind": "call", "service": "posts", "method": "POST", "path": "/2/tweets", "body": nth.to_string()});
         let (id, digest) = (nth.to_string(), channels::thread::key(&[&act.to_string()]).repeat(2));
         let asked = json!({"at": clock::stamp(), "event": "asked", "id": id, "kind": "call", "service": "posts",

@@ -95,7 +95,7 @@ fn the_owner_is_heard_once_and_by_id_alone() {
     let mut state = with_owner();
     let word = heard("1", "7", "hello");
     assert_eq!(judge(&mut state, None, &word), Verdict::Owner);
-    state.hear("1".into());
+    state.hear("1");
     assert_eq!(judge(&mut state, None, &word), Verdict::Silent, "known");
     let mut named = heard("2", "8", "hello");
     named.from.name = "Ann".into();
