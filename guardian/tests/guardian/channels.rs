@@ -44,7 +44,14 @@ fn pid(house: &House) -> Option<i64> {
 
 /// The token that the program of this number found when it started.
 fn token(house: &House, pid: i64) -> String {
-    let found: Value = serde_json::from_str(&house.read(&format!(".self/workspace/tokens.{pid}"))).unwrap();
+    let mut found = Value::Null;
+    house.until("the tokens it found", || {
+        let copied = house.read(&format!(".self/workspace/tokens.{pid}"));
+        serde_json::from_str(&copied).is_ok_and(|copied| {
+            found = copied;
+            true
+        })
+    });
     found["channels"]["token"].as_str().unwrap().to_owned()
 }
 
@@ -83,7 +90,7 @@ fn channels_live_where_one_is_named_each_start_with_a_token_of_its_own() {
     house.settings(NAMED);
     house.until("channels", || pid(&house).is_some());
     let first = pid(&house).unwrap();
-    house.until("their start", || house.path(".self/workspace/channels").exists());
+    house.until("their start", || house.read(".self/workspace/channels").ends_with('\n'));
     let started = house.read(".self/workspace/channels");
     assert_eq!(started.trim(), format!("{first} --house {}", house.root.display()));
     let one = token(&house, first);
