@@ -44,7 +44,9 @@ pub fn judged(
     let is_owner = state.is_owner(&person.id);
     if let What::Unread { why } = &heard.what {
         let is_told = !why.is_empty()
-            && (is_owner || (code.is_some_and(|code| !code.is_late) && state.may_refuse(now_ms)));
+            && (is_owner
+                || (code.is_some_and(|code| pairing::is_open(&state.pairing, code))
+                    && state.may_refuse(now_ms)));
         return if is_told { Verdict::Unread(why.clone()) } else { Verdict::Silent };
     }
     if is_owner {

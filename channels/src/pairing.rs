@@ -56,6 +56,11 @@ pub fn is_over(tried: &Tried, code: &Code) -> bool {
     tried.of == digest(code) && (tried.is_used || tried.times >= code.tries)
 }
 
+/// Whether a code counts: nobody used it, its time has not passed, and tries are left.
+pub fn is_open(tried: &Tried, code: &Code) -> bool {
+    !code.is_late && !is_over(tried, code)
+}
+
 fn digest(code: &Code) -> String {
     hex(&Sha256::digest(code.code.as_bytes()))
 }
@@ -72,7 +77,7 @@ pub fn tried(tried: &mut Tried, code: Option<&Code>, said: &str) -> Try {
         *tried = Tried { of, ..Tried::default() };
     }
     let is_right = given.contains(&code.code);
-    if code.is_late || is_over(tried, code) {
+    if !is_open(tried, code) {
         return if is_right && !tried.is_used { Try::Over } else { Try::None };
     }
     if is_right {

@@ -99,9 +99,10 @@ async fn keep_house(
     loop {
         // On a disk that takes not even this, a start anew does no harm.
         let _ = lock.set_modified(UNIX_EPOCH + Duration::from_millis(clock::wall_ms()));
+        let looked = look(&shared, &mut talk, &mut telling);
         // A code is open, or is no more.
         channels.iter().for_each(|(name, channel)| channel.welcome(&shared.borrow().welcome(name)));
-        match look(&shared, &mut talk, &mut telling) {
+        match looked {
             Ok(true) => tokio::task::yield_now().await,
             Ok(false) => changes.next().await,
             Err(error) => {

@@ -181,9 +181,11 @@ impl Switchboard {
 
     /// Tells a channel whom to let in: the owner, and anybody while a code is open.
     pub fn welcome(&self, name: &str) -> Welcome {
-        let owner = self.lines.get(name).and_then(|line| line.state.owner.as_ref());
-        let is_open = pairing::code(&self.pairing.1, name, moments::now()).is_some();
-        Welcome { owner: owner.map(|owner| owner.id.clone()), is_open }
+        let state = self.lines.get(name).map(|line| &line.state);
+        let code = pairing::code(&self.pairing.1, name, moments::now());
+        let is_open =
+            state.zip(code.as_ref()).is_some_and(|(state, code)| pairing::is_open(&state.pairing, code));
+        Welcome { owner: state.and_then(|state| Some(state.owner.as_ref()?.id.clone())), is_open }
     }
 
     /// Judges a happening.

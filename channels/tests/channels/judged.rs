@@ -2,7 +2,7 @@
 
 use channels::channel::{Chat, Heard, Person, Press, What, Word};
 use channels::judge::{Verdict, judged};
-use channels::pairing::{Code, Tried, Try, is_over, tried};
+use channels::pairing::{Code, Tried, Try, is_open, is_over, tried};
 use channels::state::{Owner, State};
 use serde_json::Value;
 
@@ -72,6 +72,16 @@ fn a_code_has_five_tries_of_all_people_together_and_another_code_begins_anew() {
     assert_eq!(judge(&mut State::default(), Some(&late), &heard("1", "9", "abcd-efgh")), Verdict::Over);
     let other = Code { code: "QRSTUVWX".into(), tries: 5, is_late: false };
     assert_eq!(judge(&mut state, Some(&other), &heard("10", "9", "qrst-uvwx")), Verdict::Paired);
+}
+
+/// Found: strangers were let into a room as long as a code lay there, used or late.
+#[test]
+fn nobody_is_let_in_by_a_code_that_was_used_or_is_late() {
+    let mut state = State::default();
+    assert!(is_open(&state.pairing, &code()));
+    assert!(!is_open(&state.pairing, &Code { is_late: true, ..code() }));
+    assert_eq!(judge(&mut state, Some(&code()), &heard("1", "9", "ABCDEFGH")), Verdict::Paired);
+    assert!(!is_open(&state.pairing, &code()));
 }
 
 #[test]
