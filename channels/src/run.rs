@@ -62,7 +62,7 @@ pub async fn serve(served: Served) -> Result<()> {
             }
             (Err(why), _) | (Ok(_), Some(why)) => {
                 missing.push((name.clone(), why));
-                Limits::USUAL
+                Limits { edits: false, approves: false, ..Limits::USUAL }
             }
         };
         lines.push(Line::new(&name, settings, limits, &house, state));
