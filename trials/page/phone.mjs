@@ -152,7 +152,7 @@ async function passkey(context, page, phone) {
   // Its answer comes after a crowd of strangers began to sign in: theirs end none but their own.
   await page.route('**/sign-in/passkey/finish', async (route) => { await crowd(phone, 600); await route.continue(); });
   await page.click('form[data-passkey=sign-in] button');
-  await until('to be within', async () => path_of(page) === '/' || (await told()), 3_000);
+  await until('to be within', async () => (path_of(page) === '/' && /You are signed in/.test(await text(page))) || (await told()), 3_000);
   await page.unroute('**/sign-in/passkey/finish');
   holds(path_of(page) === '/' && /You are signed in/.test(await text(page)), 'the passkey leads in', await told());
   holds(/by passkey from/.test(phone.command(['sessions'])), 'and the terminal says so', phone.command(['sessions']));
