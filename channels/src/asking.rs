@@ -108,6 +108,7 @@ impl Switchboard {
             key: message.key.clone(),
             message: None,
             text: text.clone(),
+            told: String::new(),
             is_used: false,
             is_over: false,
         };
@@ -264,6 +265,7 @@ impl Switchboard {
                     self.queue(item)?;
                 }
                 _ if is_over => _ = self.say(&Saying { text: &format!("Ask {id}: {told}"), ..saying })?,
+                (None, true) => told.clone_into(&mut one.told),
                 _ => {}
             }
             one.is_used = true;
@@ -271,6 +273,14 @@ impl Switchboard {
         }
         self.buttons.shown = shown;
         self.buttons.save(&self.house)
+    }
+
+    /// Tells of an ask that was answered before the id of its message was known here.
+    pub fn tell_late(&mut self, key: &str) -> Result<()> {
+        let waits = |shown: &&mut Shown| shown.key == key && !shown.told.is_empty();
+        let Some(shown) = self.buttons.shown.iter_mut().find(waits) else { return Ok(()) };
+        let (id, told) = (shown.ask.clone(), std::mem::take(&mut shown.told));
+        self.tell_all(&id, &told, false)
     }
 
     /// The text of an ask and what came of it, within the limits of its channel.

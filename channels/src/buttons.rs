@@ -30,6 +30,9 @@ pub struct Shown {
     pub message: Option<String>,
     /// The text of that message.
     pub text: String,
+    /// Words that go into its place as soon as its id is known; empty: none.
+    #[serde(default)]
+    pub told: String,
     /// Whether a button was pressed, or the ask is over.
     #[serde(default)]
     pub is_used: bool,

@@ -145,6 +145,7 @@ impl Sender {
                 if all.buttons.sent(&key, message) {
                     let Switchboard { buttons, house, .. } = &*all;
                     buttons.save(house)?;
+                    all.tell_late(&key)?;
                 }
                 Ok(())
             }
