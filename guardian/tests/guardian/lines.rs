@@ -179,6 +179,11 @@ fn a_cursor_goes_on_in_its_own_file_and_begins_with_another() {
     assert_eq!(looks(&mut Follow::resumed(path.clone(), end), 1 << 20), [0; 0]);
     let other = Cursor { inode: end.inode + 1, ..end };
     assert_eq!(looks(&mut Follow::resumed(path.clone(), other), 1 << 20), [1, 0, 2]);
+    // Found: a file that was made anew and given the same number was gone on with in the middle.
+    let earlier = Cursor { born_ns: end.born_ns + 1, ..end };
+    assert_eq!(looks(&mut Follow::resumed(path.clone(), earlier), 1 << 20), [1, 0, 2]);
+    let unknown = Cursor { born_ns: 0, ..end };
+    assert_eq!(looks(&mut Follow::resumed(path.clone(), unknown), 1 << 20), [0; 0], "as it was kept before");
     let behind = Cursor { place: end.place + 1, ..end };
     assert_eq!(looks(&mut Follow::resumed(path, behind), 1 << 20), [1, 0, 2], "it was cut");
     // Found: a file that could not be opened at that moment was read from its first record the next time.

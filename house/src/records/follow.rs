@@ -5,22 +5,40 @@ use crate::files;
 use crate::lines::Lines;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::fs::Metadata;
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 /// A place in a file, by which a later process goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cursor {
     pub inode: u64,
+    /// When the file was made, nanoseconds of the wall clock: an inode number is given again. 0: not known.
+    pub born_ns: u64,
     pub place: u64,
+}
+
+impl Cursor {
+    fn of(metadata: &Metadata) -> Self {
+        let born = metadata.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let born_ns = born.and_then(|born| u64::try_from(born.as_nanos()).ok()).unwrap_or(0);
+        Self { inode: metadata.ino(), born_ns, place: 0 }
+    }
+
+    /// Whether both are places of one file, as far as is known.
+    fn is_of(&self, other: &Self) -> bool {
+        let is_born = self.born_ns == other.born_ns || self.born_ns == 0 || other.born_ns == 0;
+        self.inode == other.inode && is_born
+    }
 }
 
 pub struct Follow {
     path: PathBuf,
-    /// The open file, and its inode number. What is appended before a rotation is read there after it.
-    open: Option<(Lines, u64)>,
+    /// The open file, and its beginning. What is appended before a rotation is read there after it.
+    open: Option<(Lines, Cursor)>,
     /// The place to go on at, where the file could not be opened so far.
     from: Cursor,
 }
@@ -41,7 +59,7 @@ impl Follow {
     fn resume(&mut self) {
         let at = self.from;
         self.seek(at.place);
-        if self.open.as_ref().is_some_and(|(lines, inode)| *inode != at.inode || lines.bytes() < at.place) {
+        if self.open.as_ref().is_some_and(|(lines, of)| !of.is_of(&at) || lines.bytes() < at.place) {
             self.seek(0);
         }
     }
@@ -60,9 +78,10 @@ impl Follow {
     /// Goes on at a place in the file that is there now, at its end at the latest; false where none is.
     pub fn seek(&mut self, place: u64) -> bool {
         let Ok(Some(mut file)) = files::open(&self.path) else { return false };
-        let (inode, bytes) = file.metadata().map_or((0, 0), |meta| (meta.ino(), meta.len()));
+        let (of, bytes) =
+            file.metadata().map_or((Cursor::default(), 0), |meta| (Cursor::of(&meta), meta.len()));
         let _ = file.seek(SeekFrom::Start(place.min(bytes)));
-        self.open = Some((Lines::new(file, LONGEST_LINE), inode));
+        self.open = Some((Lines::new(file, LONGEST_LINE), of));
         true
     }
 
@@ -73,10 +92,8 @@ impl Follow {
 
     /// The place behind the last line that was handed on or passed over.
     pub fn cursor(&self) -> Cursor {
-        let at = |(lines, inode): &(Lines, u64)| Cursor {
-            inode: *inode,
-            place: lines.at() - lines.torn().len() as u64,
-        };
+        let at =
+            |(lines, of): &(Lines, Cursor)| Cursor { place: lines.at() - lines.torn().len() as u64, ..*of };
         self.open.as_ref().map_or(self.from, at)
     }
 
@@ -86,7 +103,7 @@ impl Follow {
         if self.open.is_none() {
             self.resume();
         }
-        let Some((lines, inode)) = &mut self.open else { return false };
+        let Some((lines, Cursor { inode, .. })) = &mut self.open else { return false };
         lines.allow(most);
         lines.each(|line| match line.map(parse) {
             Some(None) => true,
