@@ -114,6 +114,30 @@ fn its_own_files_damaged_torn_huge_or_folders_stop_nothing() {
     }
 }
 
+/// Files that the creature may put pipes in the place of: nothing waits there, and what was said is heard once that is mended.
+#[test]
+fn pipes_of_the_creatures_hold_nothing_up() {
+    let mut home = Home::paired(&["telegram"]);
+    connected(&home);
+    for path in [home.house.memory(), home.house.inbox(), home.house.asks()] {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let aside = path.with_extension("aside");
+        let _ = fs::rename(&path, &aside);
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        home.say("telegram", &format!("a word beside {name}"));
+        home.say("telegram", "/verbosity");
+        if name != "inbox" {
+            home.until_word(&format!("a word beside {name}"));
+        }
+        home.start();
+        fs::remove_file(&path).unwrap();
+        let _ = fs::rename(&aside, &path);
+        home.until_word(&format!("a word beside {name}"));
+    }
+    home.answers("telegram-100", "it goes on");
+    home.until_sent("telegram", "it goes on");
+}
+
 #[test]
 fn a_second_program_of_the_same_house_ends_and_the_first_goes_on() {
     let mut home = Home::paired(&["telegram"]);

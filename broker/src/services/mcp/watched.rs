@@ -1,6 +1,6 @@
 //! Resources of a server that the owner has watched: subscribed to as long as its session lasts, in the way of its revision.
 //!
-//! Its news of them are kept until they are told on, bounded; a change of its tools is heard here too, where its revision
+//! Its news of them is kept until it is told on, bounded; a change of its tools is heard here too, where its revision
 //! tells of that to those who listen alone.
 
 use super::handler::Handler;
