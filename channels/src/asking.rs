@@ -6,7 +6,7 @@ use crate::buttons::{self, Shown};
 use crate::channel::Chat;
 use crate::enclosed::exactly;
 use crate::outbox::{Enclosed, Kind};
-use crate::switchboard::{ASK_SIGN, Saying, Switchboard};
+use crate::switchboard::{ASK_SIGN, Saying, Switchboard, without_signs};
 use anyhow::Result;
 use console::asks::{self, Answerable, answerable, noted};
 use house::asks::{Ask, all, unanswered};
@@ -245,6 +245,9 @@ impl Switchboard {
 
     /// Puts what came of an ask in the place of its buttons, wherever it was shown; where nothing can be edited, it is said.
     fn tell_all(&mut self, id: &str, told: &str, is_over: bool) -> Result<()> {
+        // The answer of a service is text of others.
+        let told = without_signs(told);
+        let told = told.as_str();
         let mut shown = self.buttons.shown.clone();
         for one in shown.iter_mut().filter(|one| one.ask == id && !one.is_over) {
             let can_edit = self.lines.get(&one.channel).is_some_and(|line| line.limits.edits);

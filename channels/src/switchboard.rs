@@ -27,8 +27,8 @@ pub type Shared = Rc<RefCell<Switchboard>>;
 const MOST_PARTS: usize = 4;
 /// The same of an answer.
 const MOST_ANSWER_PARTS: usize = 25;
-/// Signs that an ask alone begins with, the first of them: what the creature says has none of them; and letters that turn the
-/// order of others around.
+/// Signs that an ask alone begins with, the first of them: no other message has any of them; and letters that turn the order of
+/// others around.
 const OURS: [char; 6] = [ASK_SIGN, '🔏', '🔒', '🔓', '\u{202d}', '\u{202e}'];
 pub const ASK_SIGN: char = '🔐';
 
@@ -79,6 +79,11 @@ pub struct Saying<'a> {
     pub of: &'a [&'a str],
     pub text: &'a str,
     pub is_plain: bool,
+}
+
+/// The text without the signs of an ask.
+pub fn without_signs(text: &str) -> String {
+    text.chars().filter(|letter| !OURS.contains(letter)).collect()
 }
 
 impl Line {
@@ -213,8 +218,8 @@ impl Switchboard {
     /// Keeps a message for sending, and wakes its channel. Keys of the house are struck from it.
     pub fn queue(&mut self, mut item: Item) -> Result<bool> {
         item.text = self.keys.scrub(&item.text);
-        if item.kind == Kind::Answer {
-            item.text.retain(|letter| !OURS.contains(&letter));
+        if item.kind != Kind::Ask {
+            item.text = without_signs(&item.text);
         }
         let channel = item.channel.clone();
         let is_new = self.outbox.queue(item)?;
