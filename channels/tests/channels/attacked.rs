@@ -21,6 +21,13 @@ fn a_creature_that_answers_without_end_is_left_out_and_heard_again_after_a_word(
         home.answers("telegram-100", &format!("answer {nth:04}"));
     }
     home.until_sent("telegram", "It says more than you asked for");
+    // All of it is read: else the rest of it would be what the next word asked for.
+    home.until("the end of memory", |home| {
+        let talk = std::fs::read(channels::places::talk(&home.house)).ok()?;
+        let talk: Value = serde_json::from_slice(&talk).ok()?;
+        let bytes = std::fs::metadata(home.house.memory()).ok()?.len();
+        (talk["memory"]["place"] == bytes).then_some(())
+    });
     home.say("telegram", "another word");
     home.until_word("another word");
     home.answers("telegram-100", "the last of all");
