@@ -21,6 +21,8 @@ use tokio::time::Instant;
 const REVOKED: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 const UNKEPT: Duration = Duration::from_secs(10);
+/// For how long a message on a doubt is repeated, where its own fate is unknown.
+const DOUBT: Duration = Duration::from_secs(60 * 60);
 /// Chats of which the time of the last message is known.
 const MOST_CHATS: usize = 500;
 
@@ -62,9 +64,14 @@ fn could_double(entry: &Entry, keys: Option<Duration>) -> bool {
     let Some(tried_ms) = entry.tried_ms else { return false };
     // By a clock that went back meanwhile nobody knows how long ago it was.
     let age = clock::wall_ms().checked_sub(tried_ms).map(Duration::from_millis);
-    let holds = keys.zip(age).is_some_and(|(keys, age)| age < keys);
+    let holds = repeated(&entry.item, keys).zip(age).is_some_and(|(holds, age)| age < holds);
     // An edit made twice is made once.
     entry.item.edits.is_none() && !holds
+}
+
+/// For how long a send of an unknown fate is repeated: as long as its key holds; a doubt is better told twice than never.
+fn repeated(item: &Item, keys: Option<Duration>) -> Option<Duration> {
+    if item.kind == Kind::Doubt { keys.max(Some(DOUBT)) } else { keys }
 }
 
 struct Sender {
@@ -129,9 +136,9 @@ impl Sender {
         Ok(())
     }
 
-    /// Whether a send of an unknown fate is repeated: as long as its key holds. An edit made twice is made once.
+    /// Whether a send of an unknown fate is repeated.
     fn is_repeated(&self, item: &Item) -> bool {
-        self.channel.limits().keys.is_some() || item.edits.is_some()
+        repeated(item, self.channel.limits().keys).is_some() || item.edits.is_some()
     }
 
     /// Keeps what came of a send; `is_unsure`: one before it may have arrived.

@@ -109,6 +109,27 @@ fn what_was_being_sent_at_an_end_is_doubtful_and_with_keys_is_sent_once_more() {
     }
 }
 
+/// Found: an end while a doubt was being told left it untold for good.
+#[test]
+fn a_doubt_is_told_over_an_end_while_it_is_sent() {
+    for step in ["before_send:1", "after_send:1"] {
+        let mut home = Home::new(&["telegram"]);
+        home.pair("telegram");
+        home.start_cut("after_send:1");
+        home.until("it is connected", |home| home.log().contains("telegram: connected").then_some(()));
+        home.answers("telegram-100", "of an unknown fate");
+        home.until_it_ends();
+        home.start_cut(step);
+        home.until_it_ends();
+        home.start();
+        home.answers("telegram-100", "the next");
+        home.until_sent("telegram", "the next");
+        home.until_sent("telegram", "may not have reached you");
+        let told = home.texts("telegram").join("\n");
+        assert_eq!(told.matches("of an unknown fate").count(), 1, "{step}: {told}");
+    }
+}
+
 #[test]
 fn a_key_that_holds_is_tried_again_and_told_as_doubtful_once_it_holds_no_more() {
     for (keys_ms, doubts) in [(HOUR_MS, 0), (200, 1)] {
