@@ -122,7 +122,7 @@ impl Word {
         let text = said.trim();
         let length = text.chars().count();
         if text.is_empty() {
-            return Err("an empty word is none; nothing is kept".into());
+            return Err("the message is empty; nothing is kept".into());
         }
         if length > MOST_CHARS {
             return Err(format!(

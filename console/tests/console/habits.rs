@@ -49,6 +49,14 @@ fn a_mistyped_option_is_told_the_nearest() {
         (&["rollback", "--dryrun"], "rollback takes no --dryrun; did you mean --dry-run?"),
         (&["--jsn"], "the guardian takes no --jsn; did you mean --json?"),
         (&["mind", "-x"], "mind takes no -x"),
+        // Found: "did you mean -f?", "did you mean --json?" for what has nothing in common with it.
+        (&["-x"], "the guardian takes no -x; see"),
+        (&["say", "--foo", "hi"], "say takes no --foo; see"),
+        (&["--json"], "the guardian takes no --json; it stands behind a command; see"),
+        // Found: "(invalid digit found in string)", and of `page` alone the first line of its help, cut in the middle.
+        (&["feed", "-n", "x"], "-n <N> wants a whole number, not `x`: the last N rows"),
+        (&["say", "--wait", "abc", "hi"], "--wait <S> wants a whole number, not `abc`"),
+        (&["page"], "page wants one of password, passkey, sessions; see"),
     ] {
         let output = house.ask(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
@@ -75,6 +83,13 @@ fn the_help_is_in_groups_and_coloured_at_a_terminal_alone() {
     let screen = terminal.shows("Exit status");
     let wide = screen.lines().find(|line| house::printable::columns(line) > 80);
     assert_eq!(wide, None);
+    // Found: a long name with its text behind it, cut by the terminal in the middle of a word.
+    let under =
+        |name: &str| screen.lines().skip_while(|line| !line.contains(name)).nth(1).unwrap_or_default();
+    assert!(
+        under("[list|add|sign-in").starts_with(&format!("{:27}MCP servers, whose tools", "")),
+        "{screen}"
+    );
     let raw = String::from_utf8_lossy(&terminal.raw()).into_owned();
     assert!(raw.contains("\u{1b}[36mTalk") && raw.contains("\u{1b}[1m  say WORDS|-"), "{raw:?}");
 }

@@ -15,7 +15,7 @@ use nix::sys::wait::WaitStatus;
 use processes::child::{self, Bond, Occupant, Start, Tree};
 use processes::exits::memory_kills;
 use processes::granted::Granted;
-use processes::{made, prepare};
+use processes::prepare;
 use repo::tree::short;
 use serde_json::json;
 use walls::Walls;
@@ -53,7 +53,7 @@ impl Living {
         Self { walls, bond, heart: Heartbeat::new(house.heartbeat()), life: None, request_seen: None }
     }
 
-    /// Starts a life of the version that was found, from its kept binary or by cargo.
+    /// Starts a life of the version that was found, from its kept binary or the one just built.
     pub fn begin(
         &mut self,
         around: &mut Around,
@@ -72,12 +72,11 @@ impl Living {
         let house = &around.house;
         quotas::rotate(house, &around.limits, number, &mut around.report);
         let log = files::append(&house.life_log(number))?;
-        let (program, args) = if kept {
-            (ladder.binaries.get(&tree).context("the kept binary is gone")?, vec![])
+        // Never by cargo: its locks may be held by others for longer than a life has until its first beat.
+        let program = if kept {
+            ladder.binaries.get(&tree).context("the kept binary is gone")?
         } else {
-            let mut args = made::cargo_args("run");
-            args.push("--quiet".into());
-            (made::cargo(), args)
+            ladder.binaries.built(&tree).context("the binary that was built is gone or was changed")?
         };
         let mut extra = child::of_life(house, number, &commit, safe);
         daemons.own.broker.tokens.unproven = around.state.unexamined.as_ref() == Some(&tree);
@@ -95,6 +94,7 @@ impl Living {
             });
         granted.told().iter().for_each(|told| around.report.say(told));
         let (occupant, walls, stdout) = (Occupant::Life, &self.walls, log.try_clone()?);
+        let args = vec![];
         let start = Start { occupant, program, args, extra, walls, granted, broker, stdout, stderr: log };
         self.life = Some(Life {
             tree: child::start(house, &self.bond, start)?,

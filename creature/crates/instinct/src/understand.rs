@@ -8,6 +8,7 @@ use super::score::Word;
 use super::table::{Ability, Part, TABLE};
 use super::task::{Task, fenced_patch};
 use super::text::{sentences, urls};
+use strsim::osa_distance;
 
 /// From this likeness on an answer is given, where no other is near it; and an act is done, or part of a talk taken up.
 const SURE: f64 = 0.62;
@@ -26,6 +27,10 @@ const MOST_CHOICES: usize = 3;
 /// The longest question that is looked up, and the longest text compared with the table, in words.
 const MOST_ASKED: usize = 24;
 
+/// Words without a meaning that are tried for a slip of the pen, and letters of the shortest.
+const MOST_MENDED: usize = 4;
+const SLIPPED: usize = 4;
+
 /// Parts of one word of the owner's.
 const MOST_PARTS: usize = 6;
 
@@ -36,6 +41,8 @@ pub enum Heard {
     Certain(Vec<Task>),
     /// Not certain: any of these may be meant.
     Unsure(Vec<&'static Ability>),
+    /// Not certain: a slip of the pen stands in the words; without it they would be these, which are understood.
+    Slip(String),
     /// Nothing it understands; the nearest of what it does.
     Unknown(Vec<&'static Ability>),
 }
@@ -118,8 +125,25 @@ pub fn hear(text: &str) -> Heard {
     };
     match near.first() {
         Some((_, best)) if *best >= least && !of(MAYBE).is_empty() => Heard::Unsure(of(MAYBE)),
-        _ => asked.unwrap_or_else(|| Heard::Unknown(of(NEAR))),
+        _ => asked.or_else(|| mended(&said).map(Heard::Slip)).unwrap_or_else(|| Heard::Unknown(of(NEAR))),
     }
+}
+
+/// The words with a slip of the pen in one of them put right, where they stand in the table so.
+fn mended(said: &Said) -> Option<String> {
+    let words = said.words.iter().filter(|word| word.plain.chars().count() >= SLIPPED);
+    let words = words.filter(|word| !TABLE.english.contains(&word.plain));
+    words.take(MOST_MENDED).find_map(|word| {
+        let (before, behind) = (said.text.get(..word.from)?, said.text.get(word.to..)?);
+        let near = |known: &&String| {
+            known.chars().count() >= SLIPPED
+                && known.chars().next() == word.plain.chars().next()
+                && osa_distance(known, &word.plain) == 1
+        };
+        let mut near: Vec<&String> = TABLE.english.iter().filter(near).collect();
+        near.sort();
+        near.into_iter().map(|near| format!("{before}{near}{behind}")).find(|text| exactly(text).is_some())
+    })
 }
 
 fn patch(text: &str) -> Option<Task> {
