@@ -29,7 +29,8 @@ impl Repo {
         let to = self.first_whole(below.filter(|below| below.tree != head.tree))?;
         to.with_context(|| {
             format!(
-                "there is nothing to go back to: below {} no commit is trusted; `rollback COMMIT` names any other",
+                "there is nothing to go back to: no version before {} has proved itself; `rollback COMMIT` goes to any that you \
+                 name",
                 short(head.commit)
             )
         })

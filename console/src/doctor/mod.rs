@@ -8,7 +8,7 @@ mod page;
 use finding::{Finding, Grade};
 use house::sealed::Left;
 use house::settings::guardian::Limits;
-use house::{House, files, heartbeat, instance, settings, space, terminal};
+use house::{House, heartbeat, instance, settings, space, terminal};
 use processes::prepare;
 use processes::{alone, made};
 use repo::Repo;

@@ -8,6 +8,7 @@ use super::score::Word;
 use super::table::{Ability, Part, TABLE};
 use super::task::{Task, fenced_patch};
 use super::text::{sentences, urls};
+use agenda::foreign::folded;
 use strsim::osa_distance;
 
 /// From this likeness on an answer is given, where no other is near it; and an act is done, or part of a talk taken up.
@@ -41,8 +42,8 @@ pub enum Heard {
     Certain(Vec<Task>),
     /// Not certain: any of these may be meant.
     Unsure(Vec<&'static Ability>),
-    /// Not certain: a slip of the pen stands in the words; without it they would be these, which are understood.
-    Slip(String),
+    /// Not certain: a slip of the pen stands in the words; without it they would be any of these, which are understood.
+    Slip(Vec<String>),
     /// Nothing it understands; the nearest of what it does.
     Unknown(Vec<&'static Ability>),
 }
@@ -130,9 +131,18 @@ pub fn hear(text: &str) -> Heard {
 }
 
 /// The words with a slip of the pen in one of them put right, where they stand in the table so.
-fn mended(said: &Said) -> Option<String> {
+fn mended(said: &Said) -> Option<Vec<String>> {
     let words = said.words.iter().filter(|word| word.plain.chars().count() >= SLIPPED);
     let words = words.filter(|word| !TABLE.english.contains(&word.plain));
+    let is_meant = |ability: &Ability| {
+        !ability.talk
+            && !ability.name.starts_with("no_")
+            && !matches!(ability.name.as_str(), "held" | "unheld")
+    };
+    let known = |text: String| {
+        let long = lengthened(&text);
+        [text, long].into_iter().find(|text| exactly(text).is_some_and(|one| is_meant(one.ability)))
+    };
     words.take(MOST_MENDED).find_map(|word| {
         let (before, behind) = (said.text.get(..word.from)?, said.text.get(word.to..)?);
         let near = |known: &&String| {
@@ -142,7 +152,8 @@ fn mended(said: &Said) -> Option<String> {
         };
         let mut near: Vec<&String> = TABLE.english.iter().filter(near).collect();
         near.sort();
-        near.into_iter().map(|near| format!("{before}{near}{behind}")).find(|text| exactly(text).is_some())
+        let meant = near.into_iter().filter_map(|near| known(format!("{before}{near}{behind}")));
+        Some(meant.take(MOST_CHOICES).collect()).filter(|meant: &Vec<String>| !meant.is_empty())
     })
 }
 
@@ -255,6 +266,12 @@ fn meant(
         "cancel" if arg.is_empty() => Task::of("cancel", "all"),
         name => Task::of(name, arg),
     }
+}
+
+/// The words with each short or usual wrong form in its right one.
+fn lengthened(raw: &str) -> String {
+    let long = |word: &str| TABLE.short.get(&folded(word)).cloned().unwrap_or_else(|| word.to_owned());
+    raw.split_whitespace().map(long).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the text of a reminder that has no words of its own.

@@ -114,7 +114,7 @@ fn answer(said: &str, unknown: &mut Vec<Unknown>, turn: &mut Turn) -> bool {
             choices.iter().filter_map(|ability| ability.sentence()).map(str::to_owned).collect(),
             turn,
         ),
-        Heard::Slip(meant) => ask_back(vec![meant], turn),
+        Heard::Slip(meant) => ask_back(meant, turn),
         Heard::Unknown(near) => {
             turn.say("I cannot understand that and say what I can do.");
             let (thread, kept) = (turn.thread.clone(), facts::kept(&said, turn));

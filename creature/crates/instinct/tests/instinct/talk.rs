@@ -36,9 +36,10 @@ fn with_list(list: &'static str) -> World {
 #[test]
 fn a_slip_of_the_pen_is_asked_about_and_done_after_a_yes() {
     for (said, meant) in [
-        ("remnid me tomorow at 9 to call mum", "remind me tomorow at 9 to call mum"),
+        ("remnid me tomorow at 9 to call mum", "remind me tomorrow at 9 to call mum"),
         ("please remnd me tomorrow at 9 to call mum", "please remind me tomorrow at 9 to call mum"),
-        ("halp", "help"),
+        ("remiind me tmrw at 9 to call mum", "remind me tomorrow at 9 to call mum"),
+        ("hwlp", "help"),
         ("folow https://example.org/feed.xml", "follow https://example.org/feed.xml"),
     ] {
         let mut world = with_list("").ungreeted();
@@ -48,10 +49,15 @@ fn a_slip_of_the_pen_is_asked_about_and_done_after_a_yes() {
         let is_done = world.calls.iter().any(|call| call.tool == "reminder.add");
         assert_eq!(is_done, said.contains("mum"), "{said}");
     }
+    let mut world = with_list("").ungreeted();
+    world.wake();
+    let which = "Did you mean 1 `halt` or 2 `help`? The number says which.";
+    assert_eq!(answer(&mut world, "halp"), which);
+    assert!(answer(&mut world, "2").contains("sentences like these"));
     // What has no sentence near to it is not guessed at.
     let mut world = with_list("").ungreeted();
     world.wake();
-    for said in ["the lamp hums", "remand prison", "mum will call"] {
+    for said in ["the lamp hums", "remand prison"] {
         let told = answer(&mut world, said);
         assert!(told.contains("do not understand"), "{said}: {told}");
     }
