@@ -2,7 +2,7 @@
 
 use crate::tree::short;
 use crate::{Repo, Rung, Version};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use git2::{Commit, Oid};
 
 /// Commits walked from HEAD at most.
@@ -15,7 +15,7 @@ impl Repo {
         if let Some(name) = name {
             let to = match (self.resolve(name), rung_called(&rungs, name)) {
                 (Err(_), Some(rung)) => rung.version,
-                (found, _) => found?,
+                (found, _) => found.map_err(|why| anyhow!("{why:#}; `rollback --list` has all there is to go back to"))?,
             };
             anyhow::ensure!(
                 self.is_whole(to)?,

@@ -129,12 +129,15 @@ fn what_is_no_commit_is_told_without_gits_own_words() {
         &["diff", "HEAD~99"],
         &["rollback", "--dry-run", "nonsense"],
         &["diff", "a..b"],
+        // Found: "ambiguous lookup - OID prefix is too short".
+        &["rollback", "--dry-run", "1"],
     ] {
         let output = house.ask(args);
         let told = said(&output);
         assert_eq!(output.status.code(), Some(1), "{args:?}: {told}");
+        let gits = ["revspec", "class=", "ambiguous"];
         assert!(
-            told.contains("no commit is called") && !told.contains("revspec") && !told.contains("class="),
+            told.contains("no commit is called") && !gits.iter().any(|word| told.contains(word)),
             "{args:?}: {told}"
         );
     }
@@ -199,4 +202,13 @@ fn an_answer_that_waits_for_the_guardian_is_told() {
             "{told}"
         );
     }
+}
+
+/// Found: what is missing for a known server was told twice, where its program is what it needs.
+#[test]
+fn a_missing_program_is_told_once() {
+    let house = House::new(SOUND);
+    let output = house.command(&["mcp", "add", "time"]).env("PATH", "/nowhere").output().unwrap();
+    let told = said(&output);
+    assert!(told.matches("uvx is not on this machine").count() == 1, "{told}");
 }
