@@ -117,7 +117,8 @@ fn one(items: &[Item], id: &str, as_json: bool) -> Result<u8> {
         let there = if ids.is_empty() {
             "nothing is on its agenda".into()
         } else {
-            let more = if items.len() > ids.len() { format!("; {} has all", typed("goals")) } else { String::new() };
+            let more =
+                if items.len() > ids.len() { format!("; {} has all", typed("goals")) } else { String::new() };
             format!("there are {}{more}", ids.join(", "))
         };
         bail!("nothing on its agenda is called `{}`; {}", flat(&brief(id, 80)), flat(&there));

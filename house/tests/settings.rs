@@ -126,8 +126,14 @@ fn every_mistake_is_named() {
 #[test]
 fn of_a_secret_in_the_settings_is_told_where_it_belongs() {
     for (text, expected) in [
-        ("api_key = \"s\"\n", "line 1: api_key: no such setting; keys stand in .env, a line each: ANTHROPIC_API_KEY=…"),
-        ("[model]\nopenai_secret = \"s\"\n", "line 2: [model] openai_secret: no such setting; keys stand in .env"),
+        (
+            "api_key = \"s\"\n",
+            "line 1: api_key: no such setting; keys stand in .env, a line each: ANTHROPIC_API_KEY=…",
+        ),
+        (
+            "[model]\nopenai_secret = \"s\"\n",
+            "line 2: [model] openai_secret: no such setting; keys stand in .env",
+        ),
     ] {
         let said = refused(text);
         assert!(said.starts_with(expected), "{text:?}: {said}");

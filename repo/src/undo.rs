@@ -15,7 +15,8 @@ impl Repo {
         if let Some(name) = name {
             let to = match (self.resolve(name), rung_called(&rungs, name)) {
                 (Err(_), Some(rung)) => rung.version,
-                (found, _) => found.map_err(|why| anyhow!("{why:#}; `rollback --list` has all there is to go back to"))?,
+                (found, _) => found
+                    .map_err(|why| anyhow!("{why:#}; `rollback --list` has all there is to go back to"))?,
             };
             anyhow::ensure!(
                 self.is_whole(to)?,

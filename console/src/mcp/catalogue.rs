@@ -59,7 +59,8 @@ impl Catalogue {
 
     /// Fails where a program is missing, and says what installs it.
     pub fn there(&self, programs: &[String]) -> Result<()> {
-        let missing: BTreeSet<String> = programs.iter().filter(|program| !is_there(program)).cloned().collect();
+        let missing: BTreeSet<String> =
+            programs.iter().filter(|program| !is_there(program)).cloned().collect();
         if missing.is_empty() {
             return Ok(());
         }

@@ -92,7 +92,7 @@ impl Living {
                 Granted::default()
             });
         granted.told().iter().for_each(|told| around.report.say(told));
-let args = vec![];
+        let args = vec![];
         let (occupant, walls, stdout) = (Occupant::Life, &self.walled.walls, log.try_clone()?);
         let start = Start { occupant, program, args, extra, walls, granted, broker, stdout, stderr: log };
         self.life = Some(Life {
