@@ -2,7 +2,7 @@
 //!
 //! Invariant: an effect is kept before the id of its happening is, and the id before the platform is told that it is kept.
 
-use crate::channel::{Batch, Channel, Chat, Heard, Press, What, Word};
+use crate::channel::{Attached, Batch, Channel, Chat, Heard, Press, Trouble, What, Word};
 use crate::inbox::{self, MOST_CHARS};
 use crate::judge::Verdict;
 use crate::late;
@@ -14,6 +14,7 @@ use crate::switchboard::Shared;
 use anyhow::Result;
 use house::bounds::brief;
 use house::{clock, moments};
+use std::time::Duration;
 
 /// Characters of a word that is longer than the creature takes; all of it is a file.
 const BEGINNING: usize = 4_000;
@@ -23,7 +24,11 @@ const SAID_CHARS: usize = 200;
 const MOST_IDS: usize = 50_000;
 /// Time within which many words after many are a flood: the creature would pass lines over.
 const FLOOD_MS: u64 = 10_000;
-/// Words, and characters of them, that a late stop has at most.
+/// Pauses between tries to fetch a file, and the longest that a platform may ask for.
+const BETWEEN_FETCHES: [Duration; 4] =
+    [Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(8), Duration::from_secs(15)];
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// Words that a late stop has at most.
 const STOP_WORDS: usize = 4;
 /// First words of what ends something: it acts however late it is heard.
 const STOPS: [&str; 18] = [
@@ -251,11 +256,15 @@ async fn said(shared: &Shared, place: &Place<'_>, word: &Word, words: &mut Vec<i
     if text.is_empty() {
         return Ok(());
     }
-    let text = match &place.late {
+    push(shared, place, &word.message, in_time(place, text), words)
+}
+
+/// The text as the mind reads it: where it was said long ago, with its time, unless it ends something.
+fn in_time(place: &Place<'_>, text: String) -> String {
+    match &place.late {
         Some((at, age_ms)) if !is_stop(&text) => late::told(&text, at, *age_ms),
         _ => text,
-    };
-    push(shared, place, &word.message, text, words)
+    }
 }
 
 /// Gathers a word for the inbox, and notes that it waits for an answer.
@@ -302,38 +311,53 @@ async fn with_files(shared: &Shared, place: &Place<'_>, word: &Word, text: Strin
     let house = shared.borrow().house.clone();
     let most =
         shared.borrow().lines.get(place.name).map_or(0, |line| line.limits.file_bytes.min(MOST_FILE_BYTES));
-    let mut lines = vec![text];
+    let (mut lines, mut missing) = (vec![text], vec![]);
     for (nth, file) in word.files.iter().enumerate() {
-        let shown = received::harmless(&file.name);
         if nth >= MOST_FILES {
-            lines.push(format!("(and {} more files, which were left there)", word.files.len() - MOST_FILES));
+            missing.push(format!("and {} more, which were left there", word.files.len() - MOST_FILES));
             break;
         }
+        let shown = received::harmless(&file.name);
         if file.bytes.is_some_and(|bytes| bytes > most) {
-            lines.push(format!("(a file {shown}, too large to be taken: at most {most} bytes are)"));
+            missing.push(format!("{shown}, too large to be taken: at most {most} bytes are"));
             continue;
         }
-        lines.push(match place.channel.fetch(file, most).await {
+        match fetched(place.channel, file, most).await {
             Ok(bytes) if bytes.len() as u64 <= most => {
                 let message = format!("{}/{nth}", place.id);
                 let path = received::keep(&house, place.name, &message, &file.name, &bytes)?;
-                format!("(a file of {} bytes: {path})", bytes.len())
+                lines.push(format!("(a file of {} bytes: {path})", bytes.len()));
             }
-            Ok(_) => format!("(a file {shown}, larger than it said and not taken)"),
-            Err(trouble) => {
-                format!("(a file {shown}, which could not be fetched: {trouble})")
-            }
-        });
+            Ok(_) => missing.push(format!("{shown}, larger than it said and not taken")),
+            Err(trouble) => missing
+                .push(format!("{shown}, which could not be fetched, and has to be sent again: {trouble}")),
+        }
     }
+    if !missing.is_empty() {
+        let told = format!("I do not have every file of this: {}", missing.join("; "));
+        shared.borrow_mut().reply(place.name, place.chat, &[&place.id, "files"], &told)?;
+    }
+    lines.extend(missing.iter().map(|why| format!("(a file {why})")));
     Ok(lines.join("\n").trim().to_owned())
 }
 
-/// Takes a word that was changed: told as changed while it waits for its answer; heard, where it never was; else left alone.
+/// Fetches a file; one that is not reached just now is tried for, as its word is told without it after that.
+async fn fetched(channel: &dyn Channel, file: &Attached, most: u64) -> Result<Vec<u8>, Trouble> {
+    for pause in BETWEEN_FETCHES {
+        match channel.fetch(file, most).await {
+            Err(Trouble::Away(_) | Trouble::Doubtful(_)) => tokio::time::sleep(pause).await,
+            Err(Trouble::Slower(wait)) => tokio::time::sleep(wait.min(LONGEST_WAIT)).await,
+            came => return came,
+        }
+    }
+    channel.fetch(file, most).await
+}
+
+/// Takes a word that was changed: told as changed while it waits for its answer, else left alone.
 async fn edited(shared: &Shared, place: &Place<'_>, word: &Word, words: &mut Vec<inbox::Word>) -> Result<()> {
-    let waits = was_said(shared, place.name, &word.message);
-    if waits {
+    if was_said(shared, place.name, &word.message) {
         let text = with_files(shared, place, word, inbox::plain(&word.text)).await?;
-        let text = format!("(changed: what I said before now reads) {text}");
+        let text = format!("(changed: what I said before now reads) {}", in_time(place, text));
         push(shared, place, &word.message, text, words)?;
     }
     Ok(())
