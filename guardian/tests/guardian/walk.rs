@@ -9,29 +9,27 @@ use guardian::decide::vocabulary::{
 use guardian::limits::Limits;
 use house::clock::Millis;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// Where the walk stands in its own time; every state is told relative to it.
 const NOW: Millis = 1_000;
 
-fn limits() -> Limits {
-    Limits {
-        build_ms: 2,
-        boot_ms: 1,
-        beat_ms: 2,
-        standstill_ms: 3,
-        probation_ms: 1,
-        grace_ms: 1,
-        rest_ms: 1,
-        rest_longest_ms: 1,
-        tries: 2,
-        loop_deaths: 2,
-        loop_window_ms: 1_000_000,
-        parked_ms: 2,
-        lives_unblessed: 2,
-        ..Limits::default()
-    }
-}
+static LIMITS: LazyLock<Limits> = LazyLock::new(|| Limits {
+    build_ms: 2,
+    boot_ms: 1,
+    beat_ms: 2,
+    standstill_ms: 3,
+    probation_ms: 1,
+    grace_ms: 1,
+    rest_ms: 1,
+    rest_longest_ms: 1,
+    tries: 2,
+    loop_deaths: 2,
+    loop_window_ms: 1_000_000,
+    parked_ms: 2,
+    lives_unblessed: 2,
+    ..Limits::default()
+});
 
 /// The policy and what really exists: a creature, a build, tests beside a creature.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -88,8 +86,8 @@ impl World {
         self.policy.record.environment = self.policy.record.environment.min(3);
         // Of the 24 that have an end only the last two tell worlds apart.
         self.policy.record.unsure = self.policy.record.unsure.clamp(22, 23);
-        self.policy.record.lives_unblessed = self.policy.record.lives_unblessed.min(limits().lives_unblessed);
-        self.policy.record.rest_ms = limits().rest_ms;
+        self.policy.record.lives_unblessed = self.policy.record.lives_unblessed.min(LIMITS.lives_unblessed);
+        self.policy.record.rest_ms = LIMITS.rest_ms;
         (self.policy.seen, self.policy.beside) = (NOW, None);
         if self.policy.phase == Phase::Done {
             self.policy.record = Record::default();
@@ -167,7 +165,7 @@ fn after(world: &World, now: Millis, event: Event) -> Vec<World> {
                 _ => {}
             }
             let before = world.policy.phase.clone();
-            actions.extend(world.policy.step(&limits(), now, event.clone()));
+            actions.extend(world.policy.step(&LIMITS, now, event.clone()));
             // As the guardian does.
             world.exam &= world.policy.examines();
             check_step(&before, &world, &event);
@@ -197,7 +195,7 @@ fn check_action(world: &World, now: Millis, action: &Action) {
         Action::Bless => match &world.policy.phase {
             Phase::Probation { watch, .. } => {
                 assert!(watch.thought, "blessed without a thought: {world:?}");
-                assert!(now >= watch.since + limits().probation_ms, "blessed too soon: {world:?}");
+                assert!(now >= watch.since + LIMITS.probation_ms, "blessed too soon: {world:?}");
                 assert!(!unexamined(world), "blessed while its tests are owed: {world:?}");
                 assert!(!world.exam, "blessed while its tests run: {world:?}");
                 assert!(world.policy.record.safe.is_none(), "a safe life was blessed: {world:?}");
@@ -239,7 +237,7 @@ fn check_rest(world: &World) {
         Phase::Done => assert!(!world.child),
         Phase::Paused => assert_eq!(policy.record.want, Want::Pause),
         Phase::RollingBack => panic!("a rollback that nothing answers: {world:?}"),
-        _ => assert!(policy.deadline(&limits()).is_some(), "waits for ever: {world:?}"),
+        _ => assert!(policy.deadline(&LIMITS).is_some(), "waits for ever: {world:?}"),
     }
     let lives = policy.alive() || matches!(policy.phase, Phase::Stopping { .. });
     assert_eq!(lives, world.child, "the phase and the creature disagree: {world:?}");
@@ -252,20 +250,21 @@ fn check_rest(world: &World) {
 }
 
 /// With the owner away, and with the owner busy; each is walked once for all tests.
-static AWAY: LazyLock<HashSet<World>> = LazyLock::new(|| reachable(false));
-static BUSY: LazyLock<HashSet<World>> = LazyLock::new(|| reachable(true));
+static AWAY: LazyLock<HashSet<Arc<World>>> = LazyLock::new(|| reachable(false));
+static BUSY: LazyLock<HashSet<Arc<World>>> = LazyLock::new(|| reachable(true));
 
-fn reachable(owner: bool) -> HashSet<World> {
+fn reachable(owner: bool) -> HashSet<Arc<World>> {
     let record = Record { set_aside: vec!["b".into()], ..Record::default() };
-    let start = World { policy: Policy::new(record, NOW), child: false, build: false, exam: false };
+    let policy = Policy::new(record, NOW);
+    let start = Arc::new(World { policy, child: false, build: false, exam: false });
     let mut seen = HashSet::from([start.clone()]);
     let mut open = VecDeque::from([start]);
     while let Some(world) = open.pop_front() {
-        let deadline = world.policy.deadline(&limits()).unwrap_or(NOW);
+        let deadline = world.policy.deadline(&LIMITS).unwrap_or(NOW);
         let times: HashSet<Millis> = [NOW, deadline.max(NOW)].into();
         for now in times {
             for event in world.events(owner) {
-                for next in after(&world, now, event) {
+                for next in after(&world, now, event).into_iter().map(Arc::new) {
                     assert!(seen.len() < 900_000, "the small world is not small: {next:?}");
                     if seen.insert(next.clone()) {
                         open.push_back(next);
@@ -287,7 +286,7 @@ fn every_state_reachable_with_the_owner_busy_keeps_the_invariants_and_finds_back
     all_find_a_life(&BUSY);
 }
 
-fn all_find_a_life(worlds: &HashSet<World>) {
+fn all_find_a_life(worlds: &HashSet<Arc<World>>) {
     assert!(worlds.len() > 2_000, "the walk was cut short: {} states", worlds.len());
     println!("{} states", worlds.len());
     let mut known: HashMap<World, bool> = HashMap::new();
@@ -306,7 +305,7 @@ fn finds_a_life(world: &World, known: &mut HashMap<World, bool>) -> bool {
         if world.policy.phase == Phase::Done || *known.get(&world).unwrap_or(&false) {
             return true;
         }
-        let now = world.policy.deadline(&limits()).unwrap_or(NOW).max(NOW);
+        let now = world.policy.deadline(&LIMITS).unwrap_or(NOW).max(NOW);
         let event = if world.build {
             Event::BuildSucceeded
         } else if world.child {
@@ -332,7 +331,7 @@ fn happily(world: &World, now: Millis, event: Event) -> World {
             Event::Examined(_) => world.exam = false,
             _ => {}
         }
-        for action in world.policy.step(&limits(), now, event) {
+        for action in world.policy.step(&LIMITS, now, event) {
             match action {
                 Action::Survey { .. } => events.push_back(Event::Surveyed(Subject {
                     tree: "a".into(),
@@ -391,7 +390,7 @@ fn every_event_has_an_answer_in_every_reachable_state() {
         for event in &events {
             for now in [0, NOW, NOW + 1_000_000] {
                 let mut policy = world.policy.clone();
-                let actions = policy.step(&limits(), now, event.clone());
+                let actions = policy.step(&LIMITS, now, event.clone());
                 assert!(actions.len() <= 4, "{event:?} in {world:?} asks for {actions:?}");
             }
         }

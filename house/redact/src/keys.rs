@@ -5,7 +5,7 @@
 
 use crate::encodings::{self, View};
 use crate::env_file;
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use anyhow::Result;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -109,7 +109,9 @@ impl Keys {
                 self.known.iter().flat_map(|value| encodings_of(value.trim())).collect();
             all.sort();
             all.dedup();
-            AhoCorasick::builder().match_kind(MatchKind::Standard).build(all).ok()
+            // Its tables are built in a tenth of the time that those of the automaton chosen by itself take.
+            let kind = Some(AhoCorasickKind::ContiguousNFA);
+            AhoCorasick::builder().match_kind(MatchKind::Standard).kind(kind).build(all).ok()
         };
         let search = || Some(Search { letters: built(in_letters)?, digits: built(in_digits)? });
         self.search = if self.known.is_empty() { None } else { search() };
