@@ -24,10 +24,10 @@ const SAID_CHARS: usize = 200;
 const MOST_IDS: usize = 50_000;
 /// Time within which many words after many are a flood: the creature would pass lines over.
 const FLOOD_MS: u64 = 10_000;
-/// Pauses between tries to fetch a file, and the longest that a platform may ask for.
+/// Pauses between tries to fetch a file, and longest time of all of them: what was said behind it waits.
 const BETWEEN_FETCHES: [Duration; 4] =
     [Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(8), Duration::from_secs(15)];
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
+const LONGEST_FETCH: Duration = Duration::from_secs(300);
 /// Words that a late stop has at most.
 const STOP_WORDS: usize = 4;
 /// First words of what ends something: it acts however late it is heard.
@@ -343,14 +343,18 @@ async fn with_files(shared: &Shared, place: &Place<'_>, word: &Word, text: Strin
 
 /// Fetches a file; one that is not reached just now is tried for, as its word is told without it after that.
 async fn fetched(channel: &dyn Channel, file: &Attached, most: u64) -> Result<Vec<u8>, Trouble> {
-    for pause in BETWEEN_FETCHES {
-        match channel.fetch(file, most).await {
-            Err(Trouble::Away(_) | Trouble::Doubtful(_)) => tokio::time::sleep(pause).await,
-            Err(Trouble::Slower(wait)) => tokio::time::sleep(wait.min(LONGEST_WAIT)).await,
-            came => return came,
+    let tries = async {
+        for pause in BETWEEN_FETCHES {
+            match channel.fetch(file, most).await {
+                Err(Trouble::Away(_) | Trouble::Doubtful(_)) => tokio::time::sleep(pause).await,
+                Err(Trouble::Slower(wait)) => tokio::time::sleep(wait).await,
+                came => return came,
+            }
         }
-    }
-    channel.fetch(file, most).await
+        channel.fetch(file, most).await
+    };
+    let late = || Err(Trouble::Away(format!("it did not come within {} s", LONGEST_FETCH.as_secs())));
+    tokio::time::timeout(LONGEST_FETCH, tries).await.unwrap_or_else(|_| late())
 }
 
 /// Takes a word that was changed: told as changed while it waits for its answer, else left alone.

@@ -186,10 +186,9 @@ impl Sender {
         let (text, form) = match item.is_plain {
             // Markdown that the platform did not take is plain text without its marks.
             true => {
-                let text = match item.kind {
-                    Kind::Answer => format::formatted(&item.text, Form::Plain),
-                    _ => item.text.clone(),
-                };
+                let is_markdown = item.kind == Kind::Answer;
+                let text =
+                    if is_markdown { format::formatted(&item.text, Form::Plain) } else { item.text.clone() };
                 (format::plainly(&text, limits.form).into_owned(), Form::Plain)
             }
             false => (format::formatted(&item.text, limits.form), limits.form),
