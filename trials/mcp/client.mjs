@@ -49,6 +49,14 @@ try {
     schemas[name] = (await broker.ask('/mcp/describe', { server: 'it', tool: name })).schema;
   }
   for (const { name } of tools) {
+    if (name.startsWith('skills/')) {
+      // In one scenario nobody uses a skill; else its text is read, and then whatever it names.
+      if (scenario.endsWith('-no-prefetch')) continue;
+      for (const given of [{}, ...schemas[name].properties.file.enum.map((file) => ({ file }))]) {
+        console.log(name, JSON.stringify(await broker.call(name, given)));
+      }
+      continue;
+    }
     // The judge says with what, or takes anything; one of its tools takes the schema of another, as it was seen.
     const said = context.toolCalls?.find((call) => call.name === name)?.arguments;
     const value = ({ type }) => ({ number: 5, integer: 5, boolean: true, object: schemas.json_schema_2020_12_tool })[type] ?? 'text';

@@ -13,7 +13,6 @@ const UNSUPPORTED = [
   [/^(elicitation|sep-2322)-/, 'Questions of a server in the middle of a call'],
   [/^auth\/2025-03-26-oauth-endpoint-fallback$/, 'Sign-in without metadata'],
   [/^auth\/(client-credentials-jwt|dpop|enterprise-managed|wif-jwt)/, 'Sign-in by signed tokens'],
-  [/^sep-2640-/, 'Skills of a server'],
 ];
 
 function judged(scenario) {

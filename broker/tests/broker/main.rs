@@ -47,6 +47,7 @@ mod mcp_misbehaving;
 mod mcp_news;
 mod mcp_rules;
 mod mcp_sign_in;
+mod mcp_skills;
 mod mcp_terminal;
 mod mcp_tried;
 mod mcp_world;

@@ -346,6 +346,7 @@ fn a_server_without_end_costs_the_others_nothing() {
         description: "x".repeat(60_000),
         schema: json!({"type": "object"}),
         says_it_looks: false,
+        skill: None,
     };
     let pins = Pins::open(&home.house());
     let refused = (0..100).find_map(|number| pins.see("endless", &[tool(number)]).err());

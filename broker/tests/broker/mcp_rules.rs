@@ -1,5 +1,6 @@
-//! Rules for tools: paths that climb, texts that are escaped, and whom a body within an argument reaches.
+//! Rules for tools: paths that climb, texts that are escaped, whom a body within an argument reaches; drafts, and uses of an hour.
 
+use crate::mcp::{call, home_with};
 use broker::approvals::act::{Act, Call};
 use broker::policy::{Policy, ToolRule, Verdict};
 use broker::services::mcp::rules::judge;
@@ -102,4 +103,23 @@ fn a_body_within_an_argument_names_whom_it_reaches() {
     ] {
         assert!(is_opaque(&reached(odd)), "{odd}: {:?}", reached(odd));
     }
+}
+
+#[tokio::test]
+async fn a_draft_is_kept_and_calls_of_an_hour_are_counted_by_rule_and_by_server() {
+    let rules = "[[mcp.like.rules]]\ntool = \"send\"\ndo = \"draft\"\n\
+        [[mcp.like.rules]]\ntool = \"look\"\ndo = \"allow\"\nlooks = true\nper_hour = 2\n";
+    let home = home_with("", "per_hour = 4\n", rules);
+    let open = home.open().await;
+    let drafted = call(&open, "send", json!({"to": "ann@example.org", "text": "a heron"})).await;
+    let kept = home.text(drafted["path"].as_str().unwrap_or_else(|| panic!("{drafted}")));
+    assert!(drafted["draft"] == true && kept.contains("a heron"), "{drafted} {kept}");
+    for _ in 0..2 {
+        assert_eq!(call(&open, "look", json!({})).await["ok"], true);
+    }
+    let third = call(&open, "look", json!({})).await;
+    assert!(third["error"].as_str().unwrap().contains("may be used 2 times an hour"), "{third}");
+    let fifth = call(&open, "send", json!({})).await;
+    assert!(fifth["error"].as_str().unwrap().contains("like may be called 4 times an hour"), "{fifth}");
+    assert_eq!(home.lines("like/calls").len(), 2, "the draft and what was too much never reached it");
 }

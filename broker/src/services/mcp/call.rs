@@ -113,8 +113,8 @@ async fn changed(services: &Services, life: u64, asked: &Asked, pinned: &Pinned)
         server: asked.server.clone(),
         tool: asked.tool.clone(),
         fingerprint: now.fingerprint(),
-        before: format!("{}\n{:#}", pinned.tool.description, pinned.tool.schema),
-        after: format!("{}\n{:#}", now.description, now.schema),
+        before: pinned.tool.whole(),
+        after: now.whole(),
     };
     let why = format!(
         "{} describes its tool {} otherwise than when it was first seen, so it is not called until you agree",
@@ -133,10 +133,10 @@ pub async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outco
         return Ok(not_sent("the arguments are no object", "give {\"name\": value}"));
     };
     // An approved call may have waited while the tool changed.
-    let pinned = services.mcp.pins.of(&call.service);
-    if pinned.get(tool_of(call)).is_none_or(|known| known.changed.is_some()) {
+    let pinned = services.mcp.pins.of(&call.service).remove(tool_of(call));
+    let Some(Pinned { tool, changed: None }) = pinned else {
         return Ok(not_sent("the tool is not what it was when this was asked", "call it anew"));
-    }
+    };
     let counted = match limit::take(services, call) {
         Ok(counted) => counted,
         Err(unfit) => {
@@ -148,7 +148,7 @@ pub async fn send(services: &Services, call: &Call, line: Entry) -> Result<Outco
     };
     services.handles.ledger.append(Entry { bytes_out: call.body.len() as u64, ..line.clone() }).await?;
     let result = tokio::select! {
-        result = server.call(tool_of(call), arguments) => result,
+        result = server.call(&tool, arguments) => result,
         () = client_gone() => Err(Lost::Silent(format!("cancelled: nobody waits for {} any more", call.service))),
     };
     if let (Some(number), Err(Lost::Unreached(_))) = (counted, &result) {

@@ -24,6 +24,7 @@ pub fn of(capabilities: &ServerCapabilities) -> Vec<Tool> {
         description: description.to_owned(),
         schema: json!({"type": "object", "properties": properties, "required": required}),
         says_it_looks: true,
+        skill: None,
     };
     let mut tools = Vec::new();
     if capabilities.resources.is_some() {

@@ -4,16 +4,17 @@
 
 use super::failure::{self, Failure, Lost, Refused};
 use super::handler::Handler;
+use super::listed::{self, Listed};
 use super::offers;
+use super::skills;
 use super::start::{Opened, Running, Session, Start};
 use super::tool::Tool;
 use super::watched::{self, Watched};
 use house::bounds::brief;
 use house::mutex::lock;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, PaginatedRequestParams};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult};
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as StdMutex};
 use std::time::Duration;
@@ -31,16 +32,6 @@ const LEAVE: Duration = Duration::from_secs(3);
 /// Pause after the first failure to open a session; it doubles with each.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(600);
-/// Most tools of one server, and most pages they are listed on.
-const MOST_TOOLS: usize = 1_000;
-const MOST_PAGES: usize = 100;
-
-/// The tools of a server, and remarks on those that are not offered.
-#[derive(Clone, Debug, Default)]
-pub struct Listed {
-    pub tools: Vec<Tool>,
-    pub odd: Vec<String>,
-}
 
 #[derive(Default)]
 struct Held {
@@ -114,10 +105,9 @@ impl Server {
         if let Some(tools) = held.open.as_ref().and_then(|open| open.tools.clone()) {
             return Ok(tools);
         }
-        match timeout(LIST, self.list(&peer))
-            .await
-            .unwrap_or_else(|_| Err(format!("no answer within {LIST:?}")))
-        {
+        let listed = timeout(LIST, listed::list(&peer)).await;
+        let listed = listed.map(|listed| listed.map_err(|error| self.told(failure::of_call(&error))));
+        match listed.unwrap_or_else(|_| Err(format!("no answer within {LIST:?}"))) {
             Ok(listed) => {
                 let listed = Arc::new(listed);
                 if let Some(open) = &mut held.open {
@@ -131,45 +121,13 @@ impl Server {
         }
     }
 
-    async fn list(&self, peer: &Peer<RoleClient>) -> Result<Listed, String> {
-        let mut listed = Listed::default();
-        let mut cursor = None;
-        let capabilities = peer.peer_info().map(|info| info.capabilities.clone()).unwrap_or_default();
-        listed.tools = offers::of(&capabilities);
-        let mut names: BTreeSet<String> = listed.tools.iter().map(|tool| tool.name.clone()).collect();
-        if capabilities.tools.is_none() {
-            return Ok(listed);
-        }
-        for _ in 0..MOST_PAGES {
-            let page = peer.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await;
-            let page = page.map_err(|error| self.told(failure::of_call(&error)))?;
-            for tool in &page.tools {
-                if listed.tools.len() >= MOST_TOOLS {
-                    listed.odd.push(format!("it lists more than {MOST_TOOLS} tools"));
-                    return Ok(listed);
-                }
-                match Tool::take(tool) {
-                    Ok(tool) if names.insert(tool.name.clone()) => listed.tools.push(tool),
-                    Ok(tool) => listed.odd.push(format!("it lists {} twice", tool.name)),
-                    Err(odd) => listed.odd.push(odd),
-                }
-            }
-            cursor = page.next_cursor;
-            if cursor.is_none() {
-                return Ok(listed);
-            }
-        }
-        listed.odd.push(format!("it lists its tools on more than {MOST_PAGES} pages"));
-        Ok(listed)
-    }
-
     /// Calls a tool, once. Dropped before its end, it has the server told that the call is cancelled.
-    pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<CallToolResult, Lost> {
+    pub async fn call(&self, tool: &Tool, arguments: Map<String, Value>) -> Result<CallToolResult, Lost> {
         let peer = self.peer(&mut *self.held.lock().await).await?;
         let deadline = Duration::from_secs(self.start.settings.deadline_s);
         let name = &self.start.name;
         let silent = |why: String| Lost::Silent(format!("{name} was lost in the middle of the call: {why}"));
-        let under_way = UnderWay::begin(self, tool);
+        let under_way = UnderWay::begin(self, &tool.name);
         let answer = timeout(deadline, self.take(&peer, tool, arguments)).await;
         let progress = self.progress().unwrap_or_default();
         drop(under_way);
@@ -203,14 +161,22 @@ impl Server {
     async fn take(
         &self,
         peer: &Peer<RoleClient>,
-        tool: &str,
+        tool: &Tool,
         arguments: Map<String, Value>,
     ) -> Result<Option<CallToolResult>, ServiceError> {
-        let offers = peer.peer_info().map(|info| offers::of(&info.capabilities)).unwrap_or_default();
-        if offers.iter().any(|offer| offer.name == tool) {
-            return offers::take(peer, tool, &arguments).await;
+        if let Some(skill) = &tool.skill {
+            let result = skills::read(peer, skill, &arguments).await?;
+            if result.as_ref().is_some_and(|result| result.is_error == Some(true)) {
+                // It may be another by now, which its list says.
+                self.handler.has_other_tools();
+            }
+            return Ok(result);
         }
-        let parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let offers = peer.peer_info().map(|info| offers::of(&info.capabilities)).unwrap_or_default();
+        if offers.iter().any(|offer| offer.name == tool.name) {
+            return offers::take(peer, &tool.name, &arguments).await;
+        }
+        let parameters = CallToolRequestParams::new(tool.name.clone()).with_arguments(arguments);
         let answer = peer.call_tool_once(parameters).await?;
         let CallToolResponse::Complete(result) = answer else { return Ok(None) };
         Ok(Some(result))

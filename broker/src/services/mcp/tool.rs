@@ -1,6 +1,7 @@
 //! A tool as its server describes it, within bounds, and the fingerprint of that description; pure.
 
 use house::printable::{self, hex};
+use rmcp::model::Skill;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -22,14 +23,22 @@ pub struct Tool {
     /// Whether its server says that it changes nothing: for the proposal of rules only.
     #[serde(default)]
     pub says_it_looks: bool,
+    /// The skill of its server that it stands for, with the digests of its files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<Skill>,
+}
+
+/// Whether a tool may be named so.
+pub fn is_name(name: &str) -> bool {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "_-./".contains(letter);
+    (1..=MOST_NAME).contains(&name.len()) && name.chars().all(fits)
 }
 
 impl Tool {
     /// Takes a tool as a server lists it, or says why it is not offered.
     pub fn take(listed: &rmcp::model::Tool) -> Result<Self, String> {
         let name = listed.name.as_ref();
-        let fits = |letter: char| letter.is_ascii_alphanumeric() || "_-./".contains(letter);
-        if name.is_empty() || name.len() > MOST_NAME || !name.chars().all(fits) {
+        if !is_name(name) {
             let shown: String = name.chars().take(40).collect();
             return Err(format!("a tool is named {shown:?}, which MCP does not allow"));
         }
@@ -42,17 +51,25 @@ impl Tool {
             return Err(format!("the schema of {name} is nested more than {MOST_DEPTH} deep"));
         }
         let says_it_looks = listed.annotations.as_ref().and_then(|said| said.read_only_hint).unwrap_or(false);
-        Ok(Self { name: name.to_owned(), description, schema, says_it_looks })
+        Ok(Self { name: name.to_owned(), description, schema, says_it_looks, skill: None })
     }
 
-    /// Bytes of its name, description and schema.
+    /// Bytes of its name and of what it is.
     pub fn bytes(&self) -> usize {
-        self.name.len() + self.description.len() + self.schema.to_string().len()
+        self.name.len() + self.whole().len()
     }
 
-    /// SHA-256 of description and schema, in hex.
+    /// SHA-256 of its description and schema, and of the skill that it stands for, in hex.
     pub fn fingerprint(&self) -> String {
-        hex(&Sha256::digest(json!([self.description, sorted(&self.schema)]).to_string()))
+        let skill = self.skill.as_ref().map(|skill| sorted(&json!(skill)));
+        let parts = [Some(json!(self.description)), Some(sorted(&self.schema)), skill];
+        hex(&Sha256::digest(parts.into_iter().flatten().collect::<Value>().to_string()))
+    }
+
+    /// Its description, its schema, and the skill that it stands for, for an owner to compare.
+    pub fn whole(&self) -> String {
+        let skill = self.skill.as_ref().map(|skill| format!("\n{:#}", json!(skill))).unwrap_or_default();
+        format!("{}\n{:#}{skill}", self.description, self.schema)
     }
 
     /// Its name and the first sentence of its description, in one line.
