@@ -3,7 +3,9 @@
 pub mod caps;
 pub mod clock;
 pub mod day;
+pub mod encoding;
 pub mod files;
+pub mod globs;
 pub mod hosts;
 pub mod hours;
 pub mod rate;

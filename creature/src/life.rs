@@ -25,7 +25,7 @@ mod rounds;
 
 mod hear;
 
-pub mod minds;
+mod minds;
 
 pub mod wake;
 
@@ -46,15 +46,15 @@ use crate::digest::Facts;
 use crate::dream;
 use crate::fault::Fault;
 use crate::heartbeat::{Heart, Stage};
+use crate::life::carried::newborn::Newborn;
+use crate::life::carried::scanned::Scanned;
 use crate::life::carried::unfinished::Unfinished;
 use crate::life::carried::{Acts, Papers, Resting, Wakes};
-use crate::life::minds::access::Access;
-use crate::life::minds::offered::Minds;
 use crate::life::own::OwnTime;
 use crate::life::passed::{Ends, Reasons};
-use crate::life::sense::newborn::Newborn;
-use crate::life::wake::scanned::Scanned;
 use crate::mind::Mind;
+use crate::mind::access::Access;
+use crate::mind::offered::Minds;
 use crate::senses::cursors::{Cursors, Heard};
 use crate::senses::watch::Watch;
 use crate::store::Store;
@@ -245,7 +245,7 @@ impl Life {
             return Ok(Next::Reborn(summary));
         }
         let dreamless = self.dream_and_sum_up(leaving).await?;
-        Ok(Next::Rest(self.resting(rest, &reasons, dreamless)))
+        Ok(Next::Rest(self.resting(rest, &reasons, dreamless, self.next_look())))
     }
 
     /// Takes what was said and does what came due; none of it needs a mind.

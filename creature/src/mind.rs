@@ -1,5 +1,10 @@
 //! The mind in use: instinct, which needs no model, or one that is a model; and the way to models.
 
+pub(crate) mod access;
+pub(crate) mod offered;
+pub(crate) mod outage;
+pub mod patience;
+
 use crate::config::Told;
 use crate::tools::catalogue::LIST;
 use ::hands::Broker;

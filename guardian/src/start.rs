@@ -9,6 +9,7 @@ use crate::act::ladder::Ladder;
 use crate::act::living::Living;
 use crate::act::report::Report;
 use crate::act::state::State;
+use crate::act::walled::Walled;
 use crate::decide::policy::Policy;
 use crate::run::{self, Guardian};
 use crate::{absence, orders, settings, steward};
@@ -87,7 +88,7 @@ pub fn steward(root: &Path, plain: bool) -> Result<u8> {
         heard: VecDeque::new(),
         ladder: Ladder::new(&house, repo),
         builder: Builder::default(),
-        living: Living::new(&house, walls, bond),
+        living: Living::new(&house, Walled { walls, bond }),
         daemons,
         end: End::default(),
         order_seen: orders::passed_over(&house, forgotten),

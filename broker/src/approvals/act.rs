@@ -23,6 +23,11 @@ pub struct Call {
     pub body: String,
 }
 
+/// Whether a method changes nothing; `LOOK` is a call of a tool that only looks, by the owner's rule.
+pub fn is_safe(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "LOOK")
+}
+
 /// Packages of a registry whose files the creature may get from now on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Package {
@@ -101,6 +106,11 @@ impl Act {
             Self::Service(call) | Self::Post(call) | Self::Mcp(call) => Some(call),
             Self::Purpose { .. } | Self::Package(_) | Self::Pin(_) => None,
         }
+    }
+
+    /// Whether it changes something outside this house.
+    pub fn is_outward(&self) -> bool {
+        self.call().is_some_and(|call| !is_safe(&call.method))
     }
 
     /// Service, method and path, as records name it; empty where there are none.

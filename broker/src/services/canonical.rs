@@ -3,6 +3,8 @@
 //! Invariant: a part that servers may read in different ways is refused, never guessed at.
 //! Pure: nothing here reads, sends or waits.
 
+use crate::approvals::act::is_safe;
+use crate::ground::encoding::{FORM, Pairs, decoded, is_json, joined, pairs, segment};
 use crate::ground::refusal::Unfit;
 use house::bounds::{NAME_CHARS, brief};
 use serde_json::Value;
@@ -13,11 +15,6 @@ const MOST_HEADER: usize = 1_024;
 /// Largest body of one call, in bytes.
 pub const MOST_BODY: usize = 1 << 20;
 
-/// Characters that are not escaped in a segment, besides letters and digits.
-const PLAIN_IN_PATH: &[u8] = b"-._~!$&'()*+,=:@";
-const UNRESERVED: &[u8] = b"-._~";
-/// Bytes a segment may not contain, escaped or not: servers disagree on their meaning.
-const AMBIGUOUS: &[u8] = b"/\\%;?#";
 const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /// Headers of the client that are passed on, besides `if-…` and `…-version`.
@@ -28,12 +25,6 @@ const NOT_A_PARAMETER: &str = "accesstoken refreshtoken idtoken authtoken userto
     secret password passwd authorization bearer jwt";
 /// Field names by which frameworks replace the call's method; `method` only with a sign before it.
 const OVERRIDES: [&str; 5] = ["method", "httpmethod", "methodoverride", "xhttpmethod", "xhttpmethodoverride"];
-/// Media type of a form; sent without parameters.
-pub const FORM: &str = "application/x-www-form-urlencoded";
-
-/// Names and values, decoded.
-pub type Pairs = Vec<(String, String)>;
-
 fn unfit<T>(error: impl Into<String>, hint: impl Into<String>) -> Result<T, Unfit> {
     Err(Unfit::new(error, hint))
 }
@@ -48,11 +39,6 @@ pub fn method(given: &str) -> Result<String, Unfit> {
         format!("the method {:?} is not known", brief(given, NAME_CHARS)),
         format!("use one of {}", METHODS.join(", ")),
     )
-}
-
-/// Whether a method changes nothing; `LOOK` is a call of a tool that only looks, by the owner's rule.
-pub fn is_safe(method: &str) -> bool {
-    matches!(method, "GET" | "HEAD" | "LOOK")
 }
 
 /// The canonical path, and the query that followed it.
@@ -87,28 +73,6 @@ pub fn path(given: &str) -> Result<(String, Option<&str>), Unfit> {
         return unfit("the path is too long", plain);
     }
     Ok((canonical, query))
-}
-
-/// A canonical segment: decoded once, checked, encoded again.
-pub fn segment(raw: &str) -> Result<String, Unfit> {
-    let Some(bytes) = decoded(raw) else {
-        return unfit(
-            format!("the path holds a broken escape in {:?}", brief(raw, NAME_CHARS)),
-            "write %25 for a bare %",
-        );
-    };
-    if let Some(odd) = bytes.iter().find(|byte| AMBIGUOUS.contains(byte) || !matches!(byte, 0x20..=0x7e)) {
-        let hint = "servers disagree on what it means there; put such values in the query or the body";
-        return unfit(format!("the path holds an escaped or bare {:?}", char::from(*odd)), hint);
-    }
-    // Some servers strip dots and spaces from the ends of a name, and would read another path.
-    if bytes.first() == Some(&b' ') || matches!(bytes.last(), Some(b' ' | b'.')) {
-        return unfit(
-            "the path holds a segment that begins or ends with a space, or ends with a dot",
-            "leave it out",
-        );
-    }
-    Ok(encoded(&bytes, PLAIN_IN_PATH))
 }
 
 /// The pairs of a query, given as an object or as text like `a=b&c=d`.
@@ -146,36 +110,6 @@ pub fn query(given: &Value, after_path: Option<&str>) -> Result<Pairs, Unfit> {
     fit_parameters(&pairs)?;
     if pairs.iter().map(|(name, value)| name.len() + value.len() + 2).sum::<usize>() > MOST_QUERY {
         return unfit("the query is too long", "send less, or in the body");
-    }
-    Ok(pairs)
-}
-
-/// Pairs as they are sent, all but unreserved characters escaped.
-pub fn joined(pairs: &[(String, String)]) -> String {
-    let pair = |(name, value): &(String, String)| {
-        format!("{}={}", encoded(name.as_bytes(), UNRESERVED), encoded(value.as_bytes(), UNRESERVED))
-    };
-    pairs.iter().map(pair).collect::<Vec<_>>().join("&")
-}
-
-/// The decoded pairs of a query or a form.
-pub fn pairs(text: &str) -> Result<Pairs, Unfit> {
-    let decode = |part: &str| {
-        let bytes = decoded(&part.replace('+', " "))?;
-        String::from_utf8(bytes).ok().filter(|text| !text.chars().any(|letter| letter == '\0'))
-    };
-    let mut pairs = Vec::new();
-    for part in text.split('&').filter(|part| !part.is_empty()) {
-        let (name, value) = part.split_once('=').unwrap_or((part, ""));
-        match (decode(name), decode(value)) {
-            (Some(name), Some(value)) if !name.is_empty() => pairs.push((name, value)),
-            _ => {
-                return unfit(
-                    format!("{:?} cannot be read as a parameter", brief(part, NAME_CHARS)),
-                    "give name=value, escaped",
-                );
-            }
-        }
     }
     Ok(pairs)
 }
@@ -338,43 +272,4 @@ fn media_type(given: &str) -> Result<String, Unfit> {
         );
     }
     Ok(kind.to_owned())
-}
-
-/// Whether bodies of this media type are JSON.
-pub fn is_json(kind: &str) -> bool {
-    matches!(kind, "application/json" | "text/json")
-        || (kind.starts_with("application/") && kind.ends_with("+json"))
-}
-
-/// Percent-decodes once; `None` for a broken escape.
-pub fn decoded(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = text.bytes();
-    let mut decoded = Vec::with_capacity(text.len());
-    while let Some(byte) = bytes.next() {
-        if byte != b'%' {
-            decoded.push(byte);
-            continue;
-        }
-        let mut digit = || char::from(bytes.next()?).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        decoded.push(digit()? << 4 | digit()?);
-    }
-    Some(decoded)
-}
-
-/// Percent-encodes all but letters, digits and `plain`, in upper case.
-fn encoded(bytes: &[u8], plain: &[u8]) -> String {
-    let mut encoded = String::with_capacity(bytes.len());
-    for byte in bytes {
-        if byte.is_ascii_alphanumeric() || plain.contains(byte) {
-            encoded.push(char::from(*byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
-}
-
-/// Percent-encodes everything but the unreserved characters of RFC 3986.
-pub fn escaped(text: &str) -> String {
-    encoded(text.as_bytes(), UNRESERVED)
 }

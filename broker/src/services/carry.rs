@@ -1,6 +1,6 @@
 //! Judges a canonical call by the owner's rules, and does what the matching rule says.
 
-use super::{Services, canonical, drafts, oauth, posts, recipients, sending};
+use super::{Services, drafts, oauth, posts, recipients, sending};
 use crate::approvals::act::{Act, Call};
 use crate::approvals::outcome::with;
 use crate::ground::hours::Full;
@@ -36,7 +36,7 @@ pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Re
         return services.approvals.refuse(life, &act, unfit).await;
     }
     if rule.verdict == Verdict::Allow
-        && !canonical::is_safe(&call.method)
+        && act.is_outward()
         && let Some(refused) = services.approvals.unproven(life, &act).await?
     {
         return Ok(refused);
@@ -87,8 +87,9 @@ pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Re
 
 /// Names an unknown recipient, if untrusted text was read and the act changes something.
 fn new_while_tainted(services: &Services, life: u64, act: &Act) -> Option<String> {
-    let outward = act.call().is_some_and(|call| !canonical::is_safe(&call.method));
-    if !outward || services.approvals.when_tainted == Taint::Allow || !services.handles.taint.is_tainted(life)
+    if !act.is_outward()
+        || services.approvals.when_tainted == Taint::Allow
+        || !services.handles.taint.is_tainted(life)
     {
         return None;
     }

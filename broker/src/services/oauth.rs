@@ -5,13 +5,13 @@
 
 use crate::approvals::act::Call;
 use crate::approvals::outcome::Outcome;
+use crate::ground::encoding;
 use crate::ground::files;
 use crate::ground::refusal::Unfit;
 use crate::handles::Handles;
 use crate::ledger::Entry;
 use crate::net;
 use crate::policy::{Auth, Service};
-use crate::services::canonical;
 use crate::services::oauth1;
 use crate::services::seal;
 use crate::services::upstream;
@@ -120,12 +120,12 @@ impl SignIns {
     fn signed(&self, call: &Call, keys: &[String; 4]) -> Result<String, Unfit> {
         let [consumer_key, consumer_secret, token, token_secret] = keys;
         let (url, query) = call.url.split_once('?').unwrap_or((&call.url, ""));
-        let mut parameters = canonical::pairs(query)?;
+        let mut parameters = encoding::pairs(query)?;
         let form = |(name, value): &(String, String)| {
             name == "content-type" && value.starts_with("application/x-www-form-urlencoded")
         };
         if call.headers.iter().any(form) {
-            parameters.extend(canonical::pairs(&call.body)?);
+            parameters.extend(encoding::pairs(&call.body)?);
         }
         let credentials = oauth1::Credentials { consumer_key, consumer_secret, token, token_secret };
         let now = self.handles.clock.now().as_second();
@@ -262,7 +262,7 @@ impl SignIns {
             form.push(("client_id", &client_id));
         } else {
             let secret = self.secret(name, client_secret_env)?;
-            request = request.basic_auth(canonical::escaped(&client_id), Some(canonical::escaped(&secret)));
+            request = request.basic_auth(encoding::escaped(&client_id), Some(encoding::escaped(&secret)));
         }
         let request = request.form(&form);
         Ok((url, request))

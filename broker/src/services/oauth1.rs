@@ -1,6 +1,6 @@
 //! OAuth 1.0a signatures (RFC 5849, HMAC-SHA1), as X wants them for posting as a user.
 
-use crate::services::canonical::escaped;
+use crate::ground::encoding::escaped;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ring::hmac;

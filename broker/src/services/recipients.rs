@@ -6,8 +6,9 @@
 //! Pure: nothing here reads, sends or waits.
 
 use crate::approvals::act::{Act, Call};
+use crate::ground::{encoding, globs};
+use crate::services::mail;
 use crate::services::posts::post::Post;
-use crate::services::{canonical, mail, rules};
 use house::printable::hex;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -48,12 +49,12 @@ pub fn of(act: &Act) -> Vec<String> {
     let place = format!("{}:{}", act.kind(), call.service);
     let mut names = Names::default();
     let query = call.url.split_once('?').map_or("", |(_, query)| query);
-    names.in_pairs(&canonical::pairs(query).unwrap_or_default());
+    names.in_pairs(&encoding::pairs(query).unwrap_or_default());
     match serde_json::from_str::<Post>(&call.body) {
         Ok(post) if matches!(act, Act::Post(_)) => names.in_json(&post.whom(), Field::Unknown, 0),
         _ => names.in_body(call),
     }
-    let named = names.recognised || PLACES.iter().any(|pattern| rules::matches(pattern, &call.path));
+    let named = names.recognised || PLACES.iter().any(|pattern| globs::matches(pattern, &call.path));
     let mut keys = vec![format!("{place} {} {}", call.method, call.path)];
     let many = names.found.len() > MOST_NAMES;
     if many || (!call.body.is_empty() && (names.opaque || !named)) {
@@ -88,13 +89,13 @@ struct Names {
 impl Names {
     fn in_body(&mut self, call: &Call) {
         let kind = call.headers.iter().find(|(name, _)| name == "content-type").map_or("", |(_, kind)| kind);
-        let json = serde_json::from_str::<Value>(&call.body).ok().filter(|_| canonical::is_json(kind));
+        let json = serde_json::from_str::<Value>(&call.body).ok().filter(|_| encoding::is_json(kind));
         if let Some(json) = json {
             // The body was serialized anew, so every reader sees the same. That does not hold for text that only
             // looks like JSON.
             self.in_json(&json, Field::Unknown, 0);
-        } else if kind == canonical::FORM {
-            self.in_pairs(&canonical::pairs(&call.body).unwrap_or_default());
+        } else if kind == encoding::FORM {
+            self.in_pairs(&encoding::pairs(&call.body).unwrap_or_default());
         } else {
             self.opaque = true;
         }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing is sent that is not in the ledger.
 
-use super::{Services, canonical, posts, recipients, signed, upstream};
+use super::{Services, posts, recipients, signed, upstream};
 use crate::approvals::act::Act;
 use crate::approvals::outcome::Outcome;
 use crate::approvals::{packages, purpose};
@@ -14,8 +14,7 @@ use bytes::Bytes;
 
 /// Remembers the recipients of an act as known.
 pub fn know_recipients(services: &Services, act: &Act) {
-    let outward = act.call().is_some_and(|call| !canonical::is_safe(&call.method));
-    for recipient in recipients::of(act).into_iter().filter(|_| outward) {
+    for recipient in recipients::of(act).into_iter().filter(|_| act.is_outward()) {
         if let Err(error) = services.handles.taint.know(&recipient) {
             tracing::warn!("{error:#}");
         }

@@ -3,15 +3,15 @@
 //! Invariant: exactly what was judged is sent, redirects are not followed, and an outcome says so if nobody can know
 //! whether the call happened.
 
-use crate::approvals::act::Call;
+use crate::approvals::act::{Call, is_safe};
 use crate::approvals::outcome::{Answer, Outcome, not_sent};
+use crate::ground::encoding;
 use crate::ground::refusal::Unfit;
 use crate::handles::Handles;
 use crate::net::{self, outward};
 use crate::policy::Service;
 use crate::secrets::Secrets;
 use crate::secrets::patterns;
-use crate::services::canonical;
 use bytes::Bytes;
 use house::bounds::brief;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
@@ -89,7 +89,7 @@ pub fn address(base: &str, path: &str, query: &[(String, String)]) -> Result<Url
     }
     let whole = format!("{}{path}", url.path().trim_end_matches('/'));
     url.set_path(&whole);
-    let query = canonical::joined(query);
+    let query = encoding::joined(query);
     url.set_query(Some(query.as_str()).filter(|query| !query.is_empty()));
     if url.path() != whole || url.query().unwrap_or_default() != query {
         let error = "the path would be read differently on the way";
@@ -104,7 +104,7 @@ fn broke(secrets: &Secrets, call: &Call, error: &reqwest::Error) -> Outcome {
 
 /// The outcome of an error during a call: harmless if the call changes nothing.
 pub fn unsure(call: &Call, error: String) -> Outcome {
-    if canonical::is_safe(&call.method) {
+    if is_safe(&call.method) {
         return not_sent(error, "try again later");
     }
     Outcome::Unsure(Unfit::new(error, "it may have happened: look there before you send it again"))

@@ -5,6 +5,7 @@ use crate::policy::WHOLE;
 use broker::approvals::act::{Act, Call};
 use broker::approvals::asks::Asks;
 use broker::ground::clock::Clock;
+use broker::ground::encoding;
 use broker::ledger::Entry;
 use broker::ledger::chain::{self, End};
 use broker::policy::Policy;
@@ -156,7 +157,7 @@ fn a_canonical_form_is_its_own() {
         if let Ok(pairs) = pairs {
             let again: String = pairs
                 .iter()
-                .map(|(name, value)| format!("{}={}", canonical::escaped(name), canonical::escaped(value)))
+                .map(|(name, value)| format!("{}={}", encoding::escaped(name), encoding::escaped(value)))
                 .collect::<Vec<_>>()
                 .join("&");
             assert_eq!(canonical::query(&json!(again), None).unwrap(), pairs, "{text:?}");

@@ -3,6 +3,7 @@
 use crate::dice::{Dice, tried};
 use crate::home::{ALL, BEARER, Home, Stub, it};
 use broker::approvals::act::{Act, Call};
+use broker::ground::encoding;
 use broker::services::canonical;
 use broker::services::recipients::{PEOPLE, PLACES, WORDS, of};
 use serde_json::{Map, Value, json};
@@ -125,7 +126,7 @@ fn every_field_of_the_table_names_somebody_however_deep_and_however_spelt() {
             }
             let somebody = format!("carl-{round}@example.org");
             let form = json!(format!("text=hi&a[{name}][]={somebody}"));
-            let keys = of(&act("/send", &form, canonical::FORM));
+            let keys = of(&act("/send", &form, encoding::FORM));
             assert!(keys.contains(&format!("service:it {somebody}")), "{form}: {keys:?}");
         });
     }

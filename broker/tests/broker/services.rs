@@ -150,7 +150,7 @@ async fn redirects_are_not_followed() {
 async fn no_spelling_of_a_key_comes_back() {
     let base64 = base64::engine::general_purpose::STANDARD.encode(format!("user:{SECRET}"));
     let hex: String = SECRET.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let percent = broker::services::canonical::escaped(SECRET);
+    let percent = broker::ground::encoding::escaped(SECRET);
     let body = format!(
         "plain {SECRET} base64 {base64} hex {hex} percent {percent} other sk-proj-abcdef0123456789abcdef \
          Bearer abcdefghij0123456789xyz -----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY----- task-force"

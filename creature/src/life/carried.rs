@@ -1,5 +1,7 @@
 //! State that stages carry from wake to wake, a struct for each stage that owns it.
 
+pub(super) mod newborn;
+pub(super) mod scanned;
 pub(super) mod unfinished;
 
 use crate::jobs::Left;

@@ -5,8 +5,7 @@
 use crate::fault::Fault;
 use crate::life::act::Turn;
 use crate::life::hear::consent;
-use crate::life::passed::{Ends, Reasons, Then};
-use crate::life::sense::Sensed;
+use crate::life::passed::{Ends, Reasons, Sensed, Then};
 use crate::life::situation::MOST_TOLD;
 use crate::life::{Leaving, Life};
 use crate::pace;

@@ -2,15 +2,10 @@
 //!
 //! Invariant: a broker that does not answer changes nothing but what is observed; the mind in use stays.
 
-pub(super) mod access;
-pub(crate) mod offered;
-pub(super) mod outage;
-pub mod patience;
-
 use crate::fault::Fault;
 use crate::life::Life;
-use crate::life::minds::offered::offer;
 use crate::mind::Mind;
+use crate::mind::offered::offer;
 use crate::models::Models;
 use crate::senses::guardian::Standing;
 use mind::Down;

@@ -1,6 +1,9 @@
-//! Values that one stage returns and the next is given: the reasons of a wake, a stop, a call's doing, a rest.
+//! Values that one stage returns and the next is given: the reasons of a wake, what was sensed, a stop, a call's doing, a rest.
 
 use crate::senses::cursors::Waiting;
+use crate::store::caller::Caller;
+use agenda::stack::Line;
+use mind::moment::Moment;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -12,6 +15,27 @@ pub struct Reasons {
     pub unrecorded: bool,
     /// A call of another thought runs: the owner alone is answered, and no other work is done.
     pub beside: bool,
+}
+
+/// Moment of a thought, and what was read for the thought that the moment does not hold.
+pub struct Sensed {
+    pub moment: Moment,
+    /// Thoughts this wake had before.
+    pub(crate) round: u32,
+    pub(crate) reasons: Reasons,
+    /// Caller in whose name the thought is had.
+    pub(crate) caller: Caller,
+    /// The request this wake is for, where no thought of it was had for that yet.
+    pub(crate) request: Option<String>,
+    pub(crate) shown: Shown,
+}
+
+/// Events and line that are not told again once a thought of its own was shown them.
+pub(crate) struct Shown {
+    pub events: Vec<String>,
+    /// The first ready line of the stack; only in the first round of a wake, for later ones see another because that
+    /// one was done.
+    pub line: Option<Line>,
 }
 
 /// Consequence of a wake, or of a rest.

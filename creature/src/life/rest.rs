@@ -140,8 +140,15 @@ impl Life {
         Rest { lasts, ..Rest::default() }
     }
 
-    /// The rest this wake ends with: the shortest where something waits, and never past what comes due.
-    pub(crate) fn resting(&mut self, rest: Rest, reasons: &Reasons, dreamless: bool) -> Duration {
+    /// The rest this wake ends with: the shortest where something waits, and never past what comes due, such as a look
+    /// at a source.
+    pub(crate) fn resting(
+        &mut self,
+        rest: Rest,
+        reasons: &Reasons,
+        dreamless: bool,
+        look: Option<Timestamp>,
+    ) -> Duration {
         let Rest { lasts: rest, said_done, setback } = rest;
         let now = self.told.clock.now();
         let (held, is_spent) = (self.held(now), self.access.spent_until(now).is_some());
@@ -159,7 +166,7 @@ impl Life {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
             false => {
                 let rest_s = rest.as_secs() + u64::from(rest.subsec_nanos() > 0);
-                rest::cut(rest_s, self.next_due(now, held, dreamless), now, self.bounds()).min(rest)
+                rest::cut(rest_s, self.next_due(now, held, dreamless, look), now, self.bounds()).min(rest)
             }
         };
         let why = match (is_short, cut < rest) {
@@ -201,7 +208,13 @@ impl Life {
     }
 
     /// The next moment at which something is due by the clock; while work is `held`, only what needs no mind.
-    fn next_due(&self, now: Timestamp, held: bool, dreamless: bool) -> Option<Timestamp> {
+    fn next_due(
+        &self,
+        now: Timestamp,
+        held: bool,
+        dreamless: bool,
+        source: Option<Timestamp>,
+    ) -> Option<Timestamp> {
         let hour = self.store.agenda.next_at(now);
         if held {
             let spent = self.access.spent_until(now).filter(|_| !self.is_stopped());
@@ -226,8 +239,7 @@ impl Life {
         let ready = ready.into_iter().chain(self.look_at(now));
         let emptied = self.resting.emptied.holds(&waking::reasons(&self.found(now)), now);
         let dream = (!dreamless).then(|| self.next_dream(now));
-        let all =
-            recurring.filter(|at| *at > now).chain(look).chain(ready).chain(draft).chain(self.next_look());
+        let all = recurring.filter(|at| *at > now).chain(look).chain(ready).chain(draft).chain(source);
         // Sub-sessions at work go on in the rest.
         let begins = self.next_session(now).filter(|at| *at > now);
         all.chain(begins).chain(hour).chain(dream).chain(emptied).min()

@@ -3,8 +3,7 @@
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::act::Turn;
-use crate::life::passed::{Done, Ends, Reasons, Rest, Round, Stop, Then};
-use crate::life::sense::Sensed;
+use crate::life::passed::{Done, Ends, Reasons, Rest, Round, Sensed, Stop, Then};
 use crate::life::{Leaving, Life, requests, wake};
 use crate::mind::Mind;
 use agenda::repeat::Repeats;

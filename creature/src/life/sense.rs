@@ -1,9 +1,7 @@
 //! Senses: all that a thought is given, read when it begins, and in whose name it is had.
 
-pub(super) mod newborn;
-
 use crate::fault::Fault;
-use crate::life::passed::Reasons;
+use crate::life::passed::{Reasons, Sensed, Shown};
 use crate::life::{Life, own, requests};
 use crate::senses::budget;
 use crate::senses::cursors::{Events, Interrupted};
@@ -28,27 +26,6 @@ const MOST_NEWS: usize = 1_800;
 
 /// Oddities of skills that are told.
 const MOST_ODD: usize = 12;
-
-/// Moment of a thought, and what was read for the thought that the moment does not hold.
-pub struct Sensed {
-    pub moment: Moment,
-    /// Thoughts this wake had before.
-    pub(crate) round: u32,
-    pub(crate) reasons: Reasons,
-    /// Caller in whose name the thought is had.
-    pub(crate) caller: Caller,
-    /// The request this wake is for, where no thought of it was had for that yet.
-    pub(crate) request: Option<String>,
-    pub(crate) shown: Shown,
-}
-
-/// Events and line that are not told again once a thought of its own was shown them.
-pub(crate) struct Shown {
-    pub events: Vec<String>,
-    /// The first ready line of the stack; only in the first round of a wake, for later ones see another because that
-    /// one was done.
-    pub line: Option<Line>,
-}
 
 impl Life {
     /// Reads everything a mind is given.

@@ -3,8 +3,8 @@
 //! Invariant: nothing here changes anything.
 
 use crate::life::Life;
-use crate::life::minds::outage::Outage;
 use crate::life::passed::Reasons;
+use crate::mind::outage::Outage;
 use crate::senses::cursors::Waiting;
 use crate::senses::{budget, typing};
 use crate::store::Store;

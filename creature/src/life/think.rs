@@ -3,8 +3,7 @@
 use crate::clock::hour;
 use crate::fault::Fault;
 use crate::life::act::args;
-use crate::life::passed::Rest;
-use crate::life::sense::{Sensed, Shown};
+use crate::life::passed::{Rest, Sensed, Shown};
 use crate::life::{Life, own};
 use crate::store::caller::Caller;
 use crate::store::feed::Event;

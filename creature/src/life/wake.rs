@@ -8,14 +8,13 @@ mod due;
 mod events;
 mod platforms;
 mod scan;
-pub(crate) mod scanned;
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::Life;
 use crate::life::carried::Papers;
-use crate::life::minds::access::Access;
 use crate::life::passed::Reasons;
+use crate::mind::access::Access;
 use crate::senses::budget;
 use crate::senses::cursors::Cursors;
 use crate::store::Store;

@@ -1,7 +1,7 @@
 //! Patience with a mind that is down or babbles: what each failure is waited for, how that grows, and when it is told.
 
 use creature::config::RestSettings;
-use creature::life::minds::patience::{Patience, first_s};
+use creature::mind::patience::{Patience, first_s};
 use mind::{Down, Outcome, Why, llm};
 use model::{Error, Kind};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 //!
 //! Invariant: the build's output goes to files; nothing here waits for cargo.
 
-use crate::act::living::Living;
+use crate::act::walled::Walled;
 use crate::act::{controls, quotas};
 use crate::decide::blame::{self, Control, Failure, Judgement};
 use crate::decide::messages::Told;
@@ -13,11 +13,10 @@ use house::lines::{Lines, Next};
 use house::openat::Folder;
 use house::{House, at_work, files};
 use nix::sys::wait::WaitStatus;
-use processes::child::{self, Door, Occupant, Start, Tree};
+use processes::child::{Door, Tree};
 use processes::exits::memory_kills;
-use processes::granted::Granted;
 use processes::hunt;
-use processes::made::{cargo, cargo_args};
+use processes::made::cargo_args;
 use repo::Version;
 use repo::tree::short;
 use std::fs::{File, TryLockError};
@@ -61,25 +60,11 @@ pub struct Build {
     folder: Option<File>,
 }
 
-/// Runs cargo behind a build's walls, with these arguments and variables; `broker` is its way to the registries.
-pub fn run(
-    house: &House,
-    living: &Living,
-    broker: Option<Door>,
-    (args, extra): (Vec<String>, Vec<(&'static str, String)>),
-    (stdout, stderr): (File, File),
-) -> Result<Tree> {
-    let (occupant, program, walls) = (Occupant::Build, cargo(), &living.walls);
-    let granted = Granted::default();
-    let start = Start { occupant, program, args, extra, walls, granted, broker, stdout, stderr };
-    child::start(house, &living.bond, start)
-}
-
 impl Build {
     /// Starts cargo; `broker` is its way to the registries.
     pub fn start(
         house: &House,
-        living: &Living,
+        walled: &Walled,
         broker: Option<Door>,
         version: Version,
         beside: bool,
@@ -97,7 +82,7 @@ impl Build {
         // If this fails, cargo fails too and says so.
         let _ = std::fs::create_dir_all(house.built());
         let folder = files::open_folder(&house.built()).ok();
-        let tree = run(house, living, broker, (args, vec![]), (stdout, log.try_clone()?))?;
+        let tree = walled.cargo(house, broker, (args, vec![]), (stdout, log.try_clone()?))?;
         let why = if beside { "to see that it builds" } else { "for a life" };
         let span = tracing::debug_span!("build", commit = short(version.commit), why);
         tracing::debug!(parent: &span, "cargo begins");
@@ -181,7 +166,7 @@ impl Build {
     pub fn ask(
         &mut self,
         house: &House,
-        living: &Living,
+        walled: &Walled,
         broker: Option<Door>,
         control: Control,
     ) -> Result<()> {
@@ -189,7 +174,7 @@ impl Build {
             controls::prepare(house)?;
         }
         let called = (controls::args(control), controls::variables(house, control));
-        self.tree = run(house, living, broker, called, controls::outputs(house, control)?)?;
+        self.tree = walled.cargo(house, broker, called, controls::outputs(house, control)?)?;
         self.asked = Some(control);
         Ok(())
     }

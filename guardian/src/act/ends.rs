@@ -3,7 +3,6 @@
 use crate::act::around::Around;
 use crate::act::build::Build;
 use crate::act::executor::{End, Executor};
-use crate::act::living::Life;
 use crate::act::{controls, quotas, requests};
 use crate::decide::blame::{self, Control, Judgement};
 use crate::decide::vocabulary::{Blame, Death, Event, Phase};
@@ -25,10 +24,11 @@ impl Executor {
         let mut ended = hunt::reap();
         self.note_ends(&ended);
         let spare = self.spared();
-        if let Some(Life { tree, exited: Some(status), .. }) = &self.living.life {
-            let status = *status;
+        if let Some(life) = &self.living.life
+            && let Some(status) = life.exited
+        {
             ended.clear();
-            let gone = tree.finish(&spare, &mut ended);
+            let gone = life.tree.finish(&spare, &mut ended);
             self.note_ends(&ended);
             if gone {
                 self.life_ended(status);
@@ -83,7 +83,7 @@ impl Executor {
             free_mib: quotas::tried_mib(&self.around.house),
             floor_mib: self.around.limits.disk_free_mib,
             overdue: matches!(self.around.decided.phase, Phase::Stopping { .. }),
-            sheltered: self.living.walls.shelter(),
+            sheltered: self.living.walled.walls.shelter(),
             folder_gone: life.bereft.is_some(),
         };
         let rebirth = matches!(status, WaitStatus::Exited(_, 0))
@@ -192,7 +192,7 @@ impl Executor {
 
     fn ask(&mut self, build: &mut Build, control: Control) -> anyhow::Result<()> {
         let door = self.daemons.door(&self.around.house, None)?;
-        build.ask(&self.around.house, &self.living, door, control)
+        build.ask(&self.around.house, &self.living.walled, door, control)
     }
 
     /// Ends everything, and leaves what the next start goes on from.

@@ -2,10 +2,9 @@
 //!
 //! Invariant: the exit status decides; the output only names which tests failed. Nothing here waits for the tests.
 
-use crate::act::build;
-use crate::act::living::Living;
 use crate::act::quotas;
 use crate::act::state::Shortfall;
+use crate::act::walled::Walled;
 use crate::decide::blame::{self, Answer, Control, Evidence, Failure, Judgement};
 use crate::decide::vocabulary::Blame;
 use crate::limits::Limits;
@@ -131,7 +130,7 @@ impl Exam {
     /// Starts a run of all tests, or once more of those that failed.
     pub fn start(
         house: &House,
-        living: &Living,
+        walled: &Walled,
         broker: Option<Door>,
         run: Run,
         again: Vec<String>,
@@ -165,7 +164,7 @@ impl Exam {
         ];
         let extra = extra.map(|(name, value)| (name, value.to_owned())).to_vec();
         let (outputs, memory_kills) = ((log.try_clone()?, log), memory_kills());
-        let tree = build::run(house, living, broker, (args, extra), outputs)?;
+        let tree = walled.cargo(house, broker, (args, extra), outputs)?;
         let span = tracing::debug_span!("exam", ?run, tests = list(&again));
         tracing::debug!(parent: &span, "the tests begin");
         Ok(Self { tree, span, since, memory_kills, free_mib: u64::MAX, from, again, run, looked: from })

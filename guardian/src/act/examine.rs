@@ -28,7 +28,7 @@ impl Executor {
     fn run_exam(&mut self, run: Run, again: Vec<String>, since: Millis) -> Option<Event> {
         let house = &self.around.house;
         let door = self.daemons.door(house, None);
-        match door.and_then(|door| Exam::start(house, &self.living, door, run, again, since)) {
+        match door.and_then(|door| Exam::start(house, &self.living.walled, door, run, again, since)) {
             Ok(exam) => {
                 self.builder.exam = Some(exam);
                 None

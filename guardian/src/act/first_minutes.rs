@@ -96,7 +96,7 @@ pub fn open_house(executor: &mut Executor) {
         return;
     }
     let branch = ladder.repo.branch().unwrap_or_default();
-    let (summary, walls) = (living.walls.level.summary(), living.walls.level.told());
+    let (summary, walls) = (living.walled.walls.level.summary(), living.walled.walls.level.told());
     let has_broker = daemons.own.broker.program.is_file();
     let may_have_key = may_have_key(house);
     let opens = Opening { branch: &branch, walls: (&summary, &walls), has_broker, may_have_key };
@@ -120,7 +120,7 @@ pub fn show_facts(around: &mut Around, ladder: &Ladder, living: &Living, daemons
         ("mind", if mind.is_empty() { "not said yet" } else { mind }.to_owned()),
         ("mistake", mistakes(around, living)),
         // Before the first life of all the opening screen told them.
-        ("walls", if life > 1 { living.walls.level.told() } else { String::new() }),
+        ("walls", if life > 1 { living.walled.walls.level.told() } else { String::new() }),
     ];
     let steer = match daemons.own.window.stands() {
         // All commands stand in its /help.

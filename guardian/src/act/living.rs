@@ -5,6 +5,7 @@ use crate::act::conduct::Watched;
 use crate::act::daemons::keep::Daemons;
 use crate::act::heartbeat::{self, Heartbeat};
 use crate::act::ladder::Ladder;
+use crate::act::walled::Walled;
 use crate::act::{packages, quotas, reload};
 use crate::decide::conduct::Observed;
 use anyhow::{Context, Result};
@@ -12,20 +13,18 @@ use house::clock::Millis;
 use house::files::{self, Mark};
 use house::{House, records, risky};
 use nix::sys::wait::WaitStatus;
-use processes::child::{self, Bond, Occupant, Start, Tree};
+use processes::child::{self, Occupant, Start, Tree};
 use processes::exits::memory_kills;
 use processes::granted::Granted;
 use processes::{made, prepare};
 use repo::tree::short;
 use serde_json::json;
-use walls::Walls;
 
 /// Time in which a life names its mind.
 const NAMED_MS: Millis = 60_000;
 
 pub struct Living {
-    pub walls: Walls,
-    pub bond: Bond,
+    pub walled: Walled,
     pub heart: Heartbeat,
     pub life: Option<Life>,
     pub request_seen: Option<Mark>,
@@ -49,8 +48,8 @@ pub struct Life {
 }
 
 impl Living {
-    pub fn new(house: &House, walls: Walls, bond: Bond) -> Self {
-        Self { walls, bond, heart: Heartbeat::new(house.heartbeat()), life: None, request_seen: None }
+    pub fn new(house: &House, walled: Walled) -> Self {
+        Self { walled, heart: Heartbeat::new(house.heartbeat()), life: None, request_seen: None }
     }
 
     /// Starts a life of the version that was found, from its kept binary or by cargo.
@@ -88,16 +87,16 @@ impl Living {
         self.heart.reset();
         self.request_seen = files::mark(&house.request());
         let named = around.settings.risky.as_deref().filter(|_| !safe);
-        let granted = Granted::risky(&self.walls, named, |named| risky::granted(house, named))
+        let granted = Granted::risky(&self.walled.walls, named, |named| risky::granted(house, named))
             .unwrap_or_else(|why| {
                 around.report.warn(&why);
                 Granted::default()
             });
         granted.told().iter().for_each(|told| around.report.say(told));
-        let (occupant, walls, stdout) = (Occupant::Life, &self.walls, log.try_clone()?);
+        let (occupant, walls, stdout) = (Occupant::Life, &self.walled.walls, log.try_clone()?);
         let start = Start { occupant, program, args, extra, walls, granted, broker, stdout, stderr: log };
         self.life = Some(Life {
-            tree: child::start(house, &self.bond, start)?,
+            tree: child::start(house, &self.walled.bond, start)?,
             began: around.now(),
             memory_kills: memory_kills(),
             exited: None,
@@ -175,7 +174,7 @@ impl Living {
     /// Ends a life whose memory or heartbeat was moved away: its walls grant it the old inodes only, so a new life is
     /// needed. True where that is seen first.
     pub fn end_the_bereft(&mut self, house: &House, grace_ms: Millis, now: Millis) -> bool {
-        let Some(life) = self.life.as_mut().filter(|_| self.walls.stand()) else { return false };
+        let Some(life) = self.life.as_mut().filter(|_| self.walled.walls.stand()) else { return false };
         if life.bereft.is_some_and(|since| now >= since + grace_ms) {
             life.tree.kill();
         }

@@ -28,3 +28,4 @@ pub mod requests;
 pub mod state;
 pub mod tokens;
 pub mod upkeep;
+pub mod walled;

@@ -105,7 +105,7 @@ impl Executor {
         let Some(version) = self.ladder.version else { return Ok(None) };
         let house = &self.around.house;
         let door = self.daemons.door(house, None)?;
-        match Build::start(house, &self.living, door, version, beside) {
+        match Build::start(house, &self.living.walled, door, version, beside) {
             Ok(build) => self.builder.build = Some(build),
             Err(error) if beside => tracing::warn!("{error:#}"),
             // Only a missing program is the toolchain's fault; if the system is short of something, try again later.

@@ -32,7 +32,7 @@ impl Executor {
 
     pub fn write_published(&self, last_good: Option<&str>) -> anyhow::Result<()> {
         let Around { decided, state, .. } = &self.around;
-        let (broker, walls) = (&self.daemons.own.broker, &self.living.walls.level);
+        let (broker, walls) = (&self.daemons.own.broker, &self.living.walled.walls.level);
         let proves_nothing = decided.record.safe.is_some() || decided.stands_in();
         let blessed = matches!(decided.phase, Phase::Settled { .. }) && !proves_nothing;
         let gone = decided.phase == Phase::Done;

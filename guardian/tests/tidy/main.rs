@@ -12,6 +12,7 @@ mod ceilings;
 mod circles;
 mod dependencies;
 mod docs;
+mod flows;
 mod manners;
 mod map;
 mod owners_pages;

@@ -5,9 +5,11 @@
 
 use super::limit;
 use crate::approvals::act::Call;
+use crate::ground::encoding;
+use crate::ground::globs::globs;
 use crate::policy::{ToolRule, Verdict};
-use crate::services::rules::{self, ends, globs};
-use crate::services::{Judged, canonical};
+use crate::services::Judged;
+use crate::services::rules::{self, ends};
 use serde_json::Value;
 
 /// Method, in records, of a call that only looks, by the owner's rule.
@@ -82,7 +84,7 @@ fn climbs(text: &str) -> bool {
 
 /// The text with `%2e` and the like read; as it is where they are broken.
 fn unescaped(text: &str) -> String {
-    canonical::decoded(text).map_or(text.to_owned(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
+    encoding::decoded(text).map_or(text.to_owned(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The value at a path such as `options.path`.

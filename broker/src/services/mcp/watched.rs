@@ -4,7 +4,7 @@
 //! tells of that to those who listen alone.
 
 use super::handler::Handler;
-use crate::services::rules::globs;
+use crate::ground::globs::globs;
 use house::mutex::lock;
 use rmcp::model::{
     PaginatedRequestParams, ServerNotification, ServerPeerInfo, SubscribeRequestParams, SubscriptionFilter,

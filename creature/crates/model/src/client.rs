@@ -1,6 +1,6 @@
 //! The client: puts a conversation to a model, retries what may pass, and learns what its server does not accept.
 //!
-//! Retries are of one call, for seconds; longer patience is `creature/src/life/minds/patience.rs`.
+//! Retries are of one call, for seconds; longer patience is `creature/src/mind/patience.rs`.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};

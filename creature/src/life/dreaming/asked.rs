@@ -5,7 +5,7 @@
 use crate::config::{Settings, Told};
 use crate::dream::facts::{facts_text, keep_facts};
 use crate::fault::Fault;
-use crate::life::minds::offered::Minds;
+use crate::mind::offered::Minds;
 use crate::mind::reach;
 use crate::store::Store;
 use crate::store::caller::Caller;

@@ -1,7 +1,7 @@
 //! Compacts on the owner's word, by plain code: memory at once, conversations when they are next gone on with.
 
 use crate::digest::Facts;
-use crate::life::minds::offered::Minds;
+use crate::mind::offered::Minds;
 use crate::senses::cursors::Counts;
 use crate::store::Store;
 

@@ -4,8 +4,8 @@
 //! change is logged and costs no life.
 
 use crate::fault::Fault;
-use crate::life::minds::access::Access;
-use crate::life::wake::scanned::Scanned;
+use crate::life::carried::scanned::Scanned;
+use crate::mind::access::Access;
 use crate::pace;
 use crate::store::caller::Caller;
 use crate::store::{Store, TOLD_BACK};

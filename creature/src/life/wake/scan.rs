@@ -3,8 +3,8 @@
 //! Invariant: no model is asked to look; instinct follows its sources itself.
 
 use crate::config::RevenueSettings;
+use crate::life::carried::scanned::Scanned;
 use crate::life::wake::platforms;
-use crate::life::wake::scanned::Scanned;
 use crate::pace;
 use ground::checklist::Named;
 use ground::text::{hash, host, keep_last, shorten};

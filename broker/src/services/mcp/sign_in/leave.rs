@@ -4,12 +4,12 @@
 
 use super::calls::Calls;
 use super::kept::{self, Client, Grant, Kept, Store};
+use crate::ground::encoding::{escaped, joined};
 use crate::ground::hosts::{self, Resolver};
 use crate::net::outward::Outward;
 use crate::policy::Policy;
 use crate::secrets::Secrets;
 use crate::secrets::keys::Keys;
-use crate::services::canonical::{escaped, joined};
 use anyhow::{Result, anyhow};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,7 +1,7 @@
 //! Access to the mind and to money of its own: whether each can be had, and until when it is left alone. Pure.
 
-use crate::life::minds::outage::Outage;
-use crate::life::minds::patience::{LONGEST_S, Patience, first_s};
+use crate::mind::outage::Outage;
+use crate::mind::patience::{LONGEST_S, Patience, first_s};
 use agenda::items::later;
 use jiff::Timestamp;
 use mind::{Down, Why};
