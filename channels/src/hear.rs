@@ -2,19 +2,19 @@
 //!
 //! Invariant: an effect is kept before the id of its happening is, and the id before the platform is told that it is kept.
 
-use crate::channel::{Attached, Batch, Channel, Chat, Heard, Press, Trouble, What, Word};
+use crate::attached::with_files;
+use crate::channel::{Batch, Channel, Chat, Heard, Press, What, Word};
 use crate::inbox::{self, MOST_CHARS};
 use crate::judge::Verdict;
 use crate::late;
 use crate::order::{self, Meant};
-use crate::received::{self, MOST_FILE_BYTES, MOST_FILES};
+use crate::received;
 use crate::run_order;
 use crate::state::{Owner, Said, State};
 use crate::switchboard::Shared;
 use anyhow::Result;
 use house::bounds::brief;
 use house::{clock, moments};
-use std::time::Duration;
 
 /// Characters of a word that is longer than the creature takes; all of it is a file.
 const BEGINNING: usize = 4_000;
@@ -24,10 +24,6 @@ const SAID_CHARS: usize = 200;
 const MOST_IDS: usize = 50_000;
 /// Time within which many words after many are a flood: the creature would pass lines over.
 const FLOOD_MS: u64 = 10_000;
-/// Pauses between tries to fetch a file, and longest time of all of them: what was said behind it waits.
-const BETWEEN_FETCHES: [Duration; 4] =
-    [Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(8), Duration::from_secs(15)];
-const LONGEST_FETCH: Duration = Duration::from_secs(300);
 /// Words that a late stop has at most.
 const STOP_WORDS: usize = 4;
 /// First words of what ends something: it acts however late it is heard.
@@ -53,11 +49,11 @@ const STOPS: [&str; 18] = [
 ];
 
 /// Place of something that was said: the chat, and the happening.
-struct Place<'a> {
-    name: &'a str,
-    channel: &'a dyn Channel,
-    chat: &'a Chat,
-    id: String,
+pub struct Place<'a> {
+    pub name: &'a str,
+    pub channel: &'a dyn Channel,
+    pub chat: &'a Chat,
+    pub id: String,
     /// When it was said, where that is long ago, and how long.
     late: Option<(String, u64)>,
 }
@@ -304,57 +300,6 @@ fn is_stop(text: &str) -> bool {
         .next()
         .unwrap_or_default();
     text.split_whitespace().count() <= STOP_WORDS && STOPS.contains(&first.to_lowercase().as_str())
-}
-
-/// Fetches the files of a word; its text then says where they are, or why not.
-async fn with_files(shared: &Shared, place: &Place<'_>, word: &Word, text: String) -> Result<String> {
-    let house = shared.borrow().house.clone();
-    let most =
-        shared.borrow().lines.get(place.name).map_or(0, |line| line.limits.file_bytes.min(MOST_FILE_BYTES));
-    let (mut lines, mut missing) = (vec![text], vec![]);
-    for (nth, file) in word.files.iter().enumerate() {
-        if nth >= MOST_FILES {
-            missing.push(format!("and {} more, which were left there", word.files.len() - MOST_FILES));
-            break;
-        }
-        let shown = received::harmless(&file.name);
-        if file.bytes.is_some_and(|bytes| bytes > most) {
-            missing.push(format!("{shown}, too large to be taken: at most {most} bytes are"));
-            continue;
-        }
-        match fetched(place.channel, file, most).await {
-            Ok(bytes) if bytes.len() as u64 <= most => {
-                let message = format!("{}/{nth}", place.id);
-                let path = received::keep(&house, place.name, &message, &file.name, &bytes)?;
-                lines.push(format!("(a file of {} bytes: {path})", bytes.len()));
-            }
-            Ok(_) => missing.push(format!("{shown}, larger than it said and not taken")),
-            Err(trouble) => missing
-                .push(format!("{shown}, which could not be fetched, and has to be sent again: {trouble}")),
-        }
-    }
-    if !missing.is_empty() {
-        let told = format!("I do not have every file of this: {}", missing.join("; "));
-        shared.borrow_mut().reply(place.name, place.chat, &[&place.id, "files"], &told)?;
-    }
-    lines.extend(missing.iter().map(|why| format!("(a file {why})")));
-    Ok(lines.join("\n").trim().to_owned())
-}
-
-/// Fetches a file; one that is not reached just now is tried for, as its word is told without it after that.
-async fn fetched(channel: &dyn Channel, file: &Attached, most: u64) -> Result<Vec<u8>, Trouble> {
-    let tries = async {
-        for pause in BETWEEN_FETCHES {
-            match channel.fetch(file, most).await {
-                Err(Trouble::Away(_) | Trouble::Doubtful(_)) => tokio::time::sleep(pause).await,
-                Err(Trouble::Slower(wait)) => tokio::time::sleep(wait).await,
-                came => return came,
-            }
-        }
-        channel.fetch(file, most).await
-    };
-    let late = || Err(Trouble::Away(format!("it did not come within {} s", LONGEST_FETCH.as_secs())));
-    tokio::time::timeout(LONGEST_FETCH, tries).await.unwrap_or_else(|_| late())
 }
 
 /// Takes a word that was changed: told as changed while it waits for its answer, else left alone.

@@ -204,7 +204,7 @@ fn a_talk_that_goes_on_is_told_what_was_said_on_other_threads_meanwhile() {
     let last_s = "2026-11-29T11:44:41Z".parse::<Timestamp>().unwrap().as_second();
     let told = situation::news(&moment(&records), &Default::default(), true, last_s, &LIST);
     let (before, after) = told.text.split_once("# Your owner's words").expect("the word is told");
-    assert!(before.contains("# Said meanwhile on other threads"), "{}", told.text);
+    assert!(before.contains("# Said meanwhile on other threads, and answered there"), "{}", told.text);
     assert!(before.contains("on discord-9000: owner: the heron is called Otto Remember"), "{before}");
     assert!(before.contains("I remember Otto") && after.contains("what is it called?"), "{before}");
     assert!(

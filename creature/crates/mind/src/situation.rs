@@ -116,7 +116,7 @@ pub fn news(
     }
     if wake && moment.answers() {
         let lines = elsewhere(moment, last_s);
-        said.lines(known, "Said meanwhile on other threads", &lines, lines.len());
+        said.lines(known, "Said meanwhile on other threads, and answered there", &lines, lines.len());
     }
     match wake {
         true => situation(&mut said, known, moment, &parts),
