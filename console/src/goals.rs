@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// Ended items of a kind that are shown, and ids named where one is not found.
 const MOST_ENDED: usize = 3;
-const MOST_NAMED: usize = 20;
+const MOST_NAMED: usize = 8;
 
 /// The kinds as they are told.
 const TOLD: [(&str, &str); 8] = [
@@ -117,7 +117,9 @@ fn one(items: &[Item], id: &str, as_json: bool) -> Result<u8> {
         let there = if ids.is_empty() {
             "nothing is on its agenda".into()
         } else {
-            format!("there are {}", ids.join(", "))
+            let more =
+                if items.len() > ids.len() { format!("; {} has all", typed("goals")) } else { String::new() };
+            format!("there are {}{more}", ids.join(", "))
         };
         bail!("nothing on its agenda is called `{}`; {}", flat(&brief(id, 80)), flat(&there));
     };

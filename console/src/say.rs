@@ -95,7 +95,10 @@ pub fn say(house: &House, words: &str, wanted: &options::Say) -> Result<u8> {
     }
     let (status, told) = match end {
         End::Answered { .. } => (0, String::new()),
-        End::Silent if wanted.wait_s == 0 => (0, format!("kept; {}", word.place())),
+        End::Silent if wanted.wait_s == 0 => {
+            let why = nobody(house, false).map(|why| format!("nobody lives here now: {why}; "));
+            (0, format!("kept; {}{}", why.unwrap_or_default(), word.place()))
+        }
         End::Silent => {
             (SILENT, format!("no answer within {} s; the word is kept, {}", wanted.wait_s, word.place()))
         }
@@ -122,7 +125,7 @@ impl Word {
         let text = said.trim();
         let length = text.chars().count();
         if text.is_empty() {
-            return Err("an empty word is none; nothing is kept".into());
+            return Err("the message is empty; nothing is kept".into());
         }
         if length > MOST_CHARS {
             return Err(format!(

@@ -19,6 +19,7 @@ pub fn told(house: &House, now_ms: Millis) -> Option<String> {
 }
 
 fn written_ms(path: &Path) -> Option<Millis> {
-    let modified = std::fs::symlink_metadata(path).and_then(|meta| meta.modified()).ok()?;
+    // An empty file was made for somebody to write, who has not yet.
+    let modified = std::fs::symlink_metadata(path).ok().filter(|meta| meta.len() > 0)?.modified().ok()?;
     Millis::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }

@@ -26,6 +26,10 @@ fn lines(document: &Value) -> Vec<(&'static str, String)> {
     let trust = match (short("last_good"), document.get("blessed") == Some(&Value::Bool(true))) {
         (good, _) if good.is_empty() => String::new(),
         (_, true) => "this version has proved itself: a rollback comes back to it".to_owned(),
+        (good, false) if good == short("commit") => {
+            "this first version has not proved itself yet; a rollback comes back to it all the same"
+                .to_owned()
+        }
         (good, false) => format!("a rollback goes back to {good}, the last version that proved itself"),
     };
     let lines = [

@@ -228,10 +228,12 @@ pub fn field(name: &str, text: &str) {
     }
 }
 
-/// Prints a name in its column and in a colour, and the text about it, at a terminal wrapped beside it.
+/// Prints a name in its column and in a colour, and the text about it, at a terminal wrapped beside it; below a name that
+/// is longer than its column.
 pub fn beside(paint: &str, name: &str, wide: usize, text: &str) {
     let room = if is_one() { width().saturating_sub(wide + 1) } else { usize::MAX };
-    if is_handed_over() || room < LEAST_BESIDE || printable::columns(name) > wide {
+    let is_long = printable::columns(name) > wide;
+    if is_handed_over() || room < LEAST_BESIDE || is_long && !is_one() {
         return line(&format!("{name:<wide$} {}", text.replace('\n', " ")));
     }
     let (begin, end) = match colour(is_one()) {
@@ -239,6 +241,10 @@ pub fn beside(paint: &str, name: &str, wide: usize, text: &str) {
         false => (String::new(), ""),
     };
     let (mut name, mut out) = (printable::spelled(name), Outlet::new(Stream::Output));
+    if is_long {
+        let _ = writeln!(out, "{begin}{name}{end}");
+        name.clear();
+    }
     for line in printable::wrapped(&printable::flat(text), room, room) {
         let pad = wide.saturating_sub(printable::columns(&name));
         let _ = writeln!(out, "{begin}{name}{end}{:pad$} {line}", "");

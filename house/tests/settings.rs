@@ -106,7 +106,6 @@ fn every_mistake_is_named() {
         ("[limits\n", "line 1: not TOML"),
         ("limits = 3\n", "line 1: [limits]: must be a table, not a number"),
         ("[service.x]\nbase_url = \"\"\n", "line 1: [service]: no such section; did you mean services?"),
-        ("api_key = \"s\"\n", "line 1: api_key: no such setting; there is walls, taint"),
         ("creature = 3\n", "line 1: [creature]: must be a table, not a number"),
         // The broker's sections by their shapes: it judges addresses besides.
         ("[web]\nalow = []\n", "line 2: [web] alow: no such setting; did you mean allow?"),
@@ -120,6 +119,24 @@ fn every_mistake_is_named() {
         let said = refused(text);
         assert!(said.starts_with(expected), "{text:?}\n  said     {said}\n  expected {expected}");
         assert_eq!(said.lines().count(), 1, "one line: {said}");
+    }
+}
+
+/// Found: of a key that was put in here only what else may stand here was told, not where it belongs.
+#[test]
+fn of_a_secret_in_the_settings_is_told_where_it_belongs() {
+    for (text, expected) in [
+        (
+            "api_key = \"s\"\n",
+            "line 1: api_key: no such setting; keys stand in .env, a line each: ANTHROPIC_API_KEY=…",
+        ),
+        (
+            "[model]\nopenai_secret = \"s\"\n",
+            "line 2: [model] openai_secret: no such setting; keys stand in .env",
+        ),
+    ] {
+        let said = refused(text);
+        assert!(said.starts_with(expected), "{text:?}: {said}");
     }
 }
 

@@ -4,7 +4,7 @@ pub use ground::asked::Asked;
 
 use crate::child::Occupant;
 use crate::place::{CARGO_FILES, CreaturePlace, FILES, FOLDERS};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use ground::openat::Folder;
 use ground::{House, apart, files};
 use std::fs::File;
@@ -52,16 +52,26 @@ pub fn prepare(house: &House, occupant: Occupant) -> Vec<Option<u64>> {
     given
 }
 
+/// The purpose as it stands; an error where it cannot be read, or is no text, as an editor may save it in UTF-16.
+pub fn purpose(house: &House) -> Result<Option<Vec<u8>>> {
+    let path = house.purpose();
+    let text = files::read_small(&path)?;
+    if text.as_ref().is_some_and(|text| text.contains(&0)) {
+        bail!("{} is no text in UTF-8: save it as that", path.display());
+    }
+    Ok(text)
+}
+
 /// Updates the copy of the purpose: an editor may have replaced the original file. An unreadable purpose is an error
 /// for the owner to mend; until then the former copy counts.
 pub fn copy_purpose(house: &House) -> Result<()> {
     let modified = |path: &Path| std::fs::symlink_metadata(path).and_then(|meta| meta.modified()).ok();
-    let (purpose, copy) = (house.purpose(), house.purpose_copy());
-    let newest = modified(&purpose);
+    let copy = house.purpose_copy();
+    let newest = modified(&house.purpose());
     if newest == modified(&copy) {
         return Ok(());
     }
-    let Some(text) = files::read_small(&purpose)? else { return Ok(()) };
+    let Some(text) = purpose(house)? else { return Ok(()) };
     let written = files::replace_unsynced(&copy, &text);
     if let (Ok(()), Some(newest)) = (written, newest) {
         let _ = files::append(&copy).map(|file| file.set_modified(newest));

@@ -257,10 +257,15 @@ fn is_content_of(bytes: &[u8], blob: Oid) -> Result<bool> {
     Ok(same)
 }
 
+/// Letters of the shortest beginning of a commit's name.
+const SHORTEST_NAME: usize = 4;
+
 /// Says why a name leads to no commit; without git's own message where there is just none.
 pub fn unknown(error: git2::Error, name: &str) -> anyhow::Error {
     let told = format!("no commit is called {name}");
-    match [ErrorCode::NotFound, ErrorCode::InvalidSpec].contains(&error.code()) {
+    // Git takes no fewer letters for the beginning of a name, and calls them ambiguous.
+    let is_short = error.code() == ErrorCode::Ambiguous && name.len() < SHORTEST_NAME;
+    match is_short || [ErrorCode::NotFound, ErrorCode::InvalidSpec].contains(&error.code()) {
         true => anyhow::anyhow!(told),
         false => anyhow::Error::new(error).context(told),
     }

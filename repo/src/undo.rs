@@ -2,7 +2,7 @@
 
 use crate::tree::short;
 use crate::{Repo, Rung, Version};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use git2::{Commit, Oid};
 
 /// Commits walked from HEAD at most.
@@ -15,7 +15,8 @@ impl Repo {
         if let Some(name) = name {
             let to = match (self.resolve(name), rung_called(&rungs, name)) {
                 (Err(_), Some(rung)) => rung.version,
-                (found, _) => found?,
+                (found, _) => found
+                    .map_err(|why| anyhow!("{why:#}; `rollback --list` has all there is to go back to"))?,
             };
             anyhow::ensure!(
                 self.is_whole(to)?,
@@ -29,7 +30,8 @@ impl Repo {
         let to = self.first_whole(below.filter(|below| below.tree != head.tree))?;
         to.with_context(|| {
             format!(
-                "there is nothing to go back to: below {} no commit is trusted; `rollback COMMIT` names any other",
+                "there is nothing to go back to: no version before {} has proved itself; `rollback COMMIT` goes to any that you \
+                 name",
                 short(head.commit)
             )
         })

@@ -45,7 +45,7 @@ build)
   new=target/creature/debug/creature.new
   cp creature/creature.sh $new && chmod +x $new && mv $new target/creature/debug/creature || exit 101
   printf '{"reason":"compiler-artifact","executable":"%s"}\n' "$PWD/target/creature/debug/creature";;
-run) exec target/creature/debug/creature;;
+run) [ ! -e creature/run.sh ] || exec sh creature/run.sh; exec target/creature/debug/creature;;
 esac
 "#;
 

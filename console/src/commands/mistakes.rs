@@ -6,6 +6,7 @@ use clap::{Command, Error};
 use house::settings::words::nearest;
 use house::terminal::{hinted, typed};
 use house::{bounds, printable};
+use std::num::ParseIntError;
 
 /// Says what is wrong with the words behind a command, or behind none.
 pub fn told(error: &Error, command: Option<&Command>) -> String {
@@ -23,9 +24,13 @@ pub fn told(error: &Error, command: Option<&Command>) -> String {
         ErrorKind::UnknownArgument if argument.starts_with('-') => {
             let all = command.map_or_else(|| TABLE.get_subcommands().collect(), |command| vec![command]);
             let options: Vec<String> = all.into_iter().flat_map(choices).collect();
-            let options: Vec<&str> = options.iter().map(String::as_str).collect();
-            let near = nearest(&argument, &options).filter(|near| *near != argument);
+            // The dashes are no likeness.
+            let names: Vec<&str> = options.iter().filter_map(|option| option.strip_prefix("--")).collect();
+            let near = nearest(argument.trim_start_matches('-'), &names);
+            let near = near.map(|near| format!("--{near}")).filter(|near| *near != argument);
             let meant = near.map(|near| format!("; did you mean {near}?"));
+            let is_of_one = command.is_none() && options.contains(&argument);
+            let meant = meant.or_else(|| is_of_one.then(|| "; it stands behind a command".to_owned()));
             format!("{whose} takes no {argument}{}", meant.unwrap_or_default())
         }
         ErrorKind::UnknownArgument => format!("`{argument}` is too much for {whose}"),
@@ -37,10 +42,20 @@ pub fn told(error: &Error, command: Option<&Command>) -> String {
             let meant = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
             format!("{argument} is one of {all}, not `{value}`{meant}")
         }
-        ErrorKind::ValueValidation => match std::error::Error::source(error).map(ToString::to_string) {
-            Some(why) if why.starts_with('-') => why,
-            why => format!("{argument} cannot be `{value}` ({}){about}", why.unwrap_or_default()),
+        ErrorKind::ValueValidation => match std::error::Error::source(error) {
+            Some(why) if why.is::<ParseIntError>() => {
+                format!("{argument} wants a whole number, not `{value}`{about}")
+            }
+            Some(why) if why.to_string().starts_with('-') => why.to_string(),
+            why => {
+                let why = why.map(ToString::to_string).unwrap_or_default();
+                format!("{argument} cannot be `{value}` ({why}){about}")
+            }
         },
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let below = command.into_iter().flat_map(Command::get_subcommands).map(Command::get_name);
+            format!("{whose} wants one of {}", below.collect::<Vec<_>>().join(", "))
+        }
         ErrorKind::MissingRequiredArgument => {
             let examples = command.and_then(Command::get_after_help).map(ToString::to_string);
             let example = examples.unwrap_or_default().lines().nth(1).map(hinted).filter(|_| known.is_some());

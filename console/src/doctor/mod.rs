@@ -8,7 +8,7 @@ mod page;
 use finding::{Finding, Grade};
 use house::sealed::Left;
 use house::settings::guardian::Limits;
-use house::{House, files, heartbeat, instance, settings, space, terminal};
+use house::{House, heartbeat, instance, settings, space, terminal};
 use processes::prepare;
 use processes::{alone, made};
 use repo::Repo;
@@ -215,7 +215,7 @@ fn settings(house: &House) -> Finding {
 
 fn purpose(house: &House) -> Finding {
     let mend = "mend PURPOSE.md; what it said before counts until then, for a new creature nothing";
-    match files::read_small(&house.purpose()) {
+    match prepare::purpose(house) {
         Ok(Some(text)) => Finding::new(Grade::Good, "purpose", format!("{} bytes", text.len()), mend),
         Ok(None) => {
             Finding::new(Grade::Odd, "purpose", "there is no PURPOSE.md", "write what it shall live for")

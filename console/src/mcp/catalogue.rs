@@ -7,7 +7,7 @@ use house::settings::words::suggest;
 use house::terminal::{self, typed};
 use processes::programs;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 const TABLE: &str = include_str!("catalogue.toml");
@@ -59,7 +59,8 @@ impl Catalogue {
 
     /// Fails where a program is missing, and says what installs it.
     pub fn there(&self, programs: &[String]) -> Result<()> {
-        let missing: Vec<String> = programs.iter().filter(|program| !is_there(program)).cloned().collect();
+        let missing: BTreeSet<String> =
+            programs.iter().filter(|program| !is_there(program)).cloned().collect();
         if missing.is_empty() {
             return Ok(());
         }

@@ -42,7 +42,7 @@ fn a_word_reaches_the_inbox_once_on_the_thread_of_the_window() {
     assert_eq!(words(&house).len(), 1);
     let act = page.act("/talk", "/say");
     let wrong = page.post("/say", &[("act", &act), ("words", " ")]);
-    assert!(wrong.status == 409 && wrong.body.contains("an empty word is none"), "{}", wrong.body);
+    assert!(wrong.status == 409 && wrong.body.contains("the message is empty"), "{}", wrong.body);
     assert_eq!(words(&house).len(), 1);
 }
 

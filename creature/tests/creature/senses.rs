@@ -28,6 +28,11 @@ fn papers_of_any_kind_are_read_within_bounds() {
     );
     let binary = papers::read(&file(&dir, [1, 0, 2]));
     assert!(binary.text.is_empty() && binary.problem.contains("not text"));
+    // Found: a purpose that an editor saved in UTF-16 was an empty one.
+    std::fs::create_dir(dir.path().join(".self")).unwrap();
+    std::fs::write(dir.path().join(".self/file"), "be curious").unwrap();
+    let wide = papers::read(&file(&dir, [1, 0, 2]));
+    assert!(wide.text == "be curious" && wide.problem.contains("not text"), "{wide:?}");
     assert!(papers::read(dir.path()).problem.contains("not a regular file"));
     assert_ne!(papers::read(&file(&dir, "a")).mark(), papers::read(&file(&dir, "b")).mark());
 }

@@ -17,9 +17,17 @@ pub struct Binaries {
     target: PathBuf,
     /// The binary verified last, and its mark then: a changed mark means hashing it again.
     verified: Option<(PathBuf, Mark)>,
-    /// The last successful build: its creature tree, its binary, and the hash right after it, where that could be read:
-    /// the creature may write to that folder later.
-    built: Option<(String, PathBuf, Option<String>)>,
+    built: Option<Built>,
+}
+
+/// The last successful build. The creature may write to its folder later, so what lies there is compared before it counts.
+struct Built {
+    tree: String,
+    path: PathBuf,
+    /// The hash right after the build, where that could be read.
+    hash: Option<String>,
+    /// The mark under which the hash was last seen to fit.
+    seen: Option<Mark>,
 }
 
 impl Binaries {
@@ -54,21 +62,34 @@ impl Binaries {
 
     /// Notes a successful build, before a creature lives that could replace its binary.
     pub fn note(&mut self, tree: &str, path: PathBuf) {
+        let seen = files::mark(&path);
         let hash = self.open(&path).and_then(checksum_of);
         let hash = hash.inspect_err(|error| tracing::warn!("{error:#}")).ok();
-        self.built = Some((tree.to_owned(), path, hash));
+        self.built = Some(Built { tree: tree.to_owned(), path, seen: seen.filter(|_| hash.is_some()), hash });
     }
 
-    /// Whether the last build was of this tree, and its binary is there.
-    pub fn is_built(&self, tree: &str) -> bool {
-        self.built.as_ref().is_some_and(|(of, path, _)| of == tree && path.is_file())
+    /// The last build's binary, if that was of this tree and is what was built.
+    pub fn built(&mut self, tree: &str) -> Option<PathBuf> {
+        let built = self.built.as_ref().filter(|built| built.tree == tree)?;
+        let (path, mark) = (built.path.clone(), files::mark(&built.path)?);
+        if built.seen != Some(mark) {
+            let found = self.open(&path).and_then(checksum_of).ok()?;
+            if built.hash.as_ref() != Some(&found) {
+                tracing::warn!(binary = %path.display(), "it was changed after it was built, and is built anew");
+                self.built = None;
+                return None;
+            }
+            self.built.iter_mut().for_each(|built| built.seen = Some(mark));
+        }
+        Some(path)
     }
 
     /// Keeps a copy of the last build's binary, if that was of this tree: copied aside, synced, hashed, renamed. True if
     /// it is new. A binary that changed since its build may be of other source, and is not kept.
     pub fn keep(&mut self, tree: &str) -> Result<bool> {
-        let built = self.built.clone().filter(|(of, ..)| of == tree);
-        let Some((_, from, wanted)) = built.filter(|_| self.get(tree).is_none()) else { return Ok(false) };
+        let built = self.built.as_ref().filter(|built| built.tree == tree);
+        let built = built.map(|built| (built.path.clone(), built.hash.clone()));
+        let Some((from, wanted)) = built.filter(|_| self.get(tree).is_none()) else { return Ok(false) };
         let (path, aside) = (self.folder.join(tree), self.folder.join("aside"));
         let copy = || -> Result<bool> {
             let mut copy = files::create(&aside)?;

@@ -5,9 +5,10 @@ use crate::act::build::Build;
 use crate::act::executor::{End, Executor};
 use crate::act::{controls, quotas, requests};
 use crate::decide::blame::{self, Control, Judgement};
-use crate::decide::vocabulary::{Blame, Death, Event, Phase};
+use crate::decide::vocabulary::{Blame, Death, Event, Phase, Why};
 use crate::limits::LOG_TAIL_BYTES;
 use anyhow::Result;
+use house::moments::span;
 use house::{bounds, clock, files, interrupt, records};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
@@ -17,6 +18,7 @@ use processes::hunt;
 use repo::{Version, fit};
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 impl Executor {
     /// Collects the exits of the creature and of builds.
@@ -91,11 +93,25 @@ impl Executor {
                 request.is_rebirth_of(self.around.state.life) && request.id != self.around.state.request
             });
         self.end = End {
-            cause: describe(status),
+            cause: self.cause(status),
             lived_ms: self.around.now().saturating_sub(life.began),
             log_tail: files::tail(&self.around.house.life_log(self.around.state.life), LOG_TAIL_BYTES),
         };
         self.heard.push_back(Event::Exited { blame: blame::death(&evidence), rebirth });
+    }
+
+    /// Says what a life ended of: of the silence it was ended for, else as the kernel tells it.
+    fn cause(&self, status: WaitStatus) -> String {
+        let Phase::Stopping { why: Why::Death(death), .. } = &self.around.decided.phase else {
+            return describe(status);
+        };
+        let limits = &self.around.limits;
+        let lasted = |ms| span(Duration::from_millis(ms));
+        if *death == Death::Stillborn {
+            return format!("no beat within {} of its start", lasted(limits.boot_ms));
+        }
+        let [beat, turn] = [limits.beat_ms, limits.standstill_ms].map(lasted);
+        format!("no beat for {beat}, or no turn finished for {turn}")
     }
 
     fn build_ended(&mut self, mut build: Build, status: WaitStatus) {

@@ -66,7 +66,7 @@ impl Ladder {
             Some(_) => Standing::Blessed,
             None => Standing::Unproven,
         };
-        let (kept, built) = (self.binaries.get(&tree).is_some(), self.binaries.is_built(&tree));
+        let (kept, built) = (self.binaries.get(&tree).is_some(), self.binaries.built(&tree).is_some());
         let unexamined = standing == Standing::Unproven && around.state.unexamined.as_ref() == Some(&tree);
         Ok(Event::Surveyed(Subject { tree, standing, rungs, kept, built, unexamined }))
     }

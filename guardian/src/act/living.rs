@@ -16,7 +16,7 @@ use nix::sys::wait::WaitStatus;
 use processes::child::{self, Occupant, Start, Tree};
 use processes::exits::memory_kills;
 use processes::granted::Granted;
-use processes::{made, prepare};
+use processes::prepare;
 use repo::tree::short;
 use serde_json::json;
 
@@ -52,7 +52,7 @@ impl Living {
         Self { walled, heart: Heartbeat::new(house.heartbeat()), life: None, request_seen: None }
     }
 
-    /// Starts a life of the version that was found, from its kept binary or by cargo.
+    /// Starts a life of the version that was found, from its kept binary or the one just built.
     pub fn begin(
         &mut self,
         around: &mut Around,
@@ -71,12 +71,11 @@ impl Living {
         let house = &around.house;
         quotas::rotate(house, &around.limits, number, &mut around.report);
         let log = files::append(&house.life_log(number))?;
-        let (program, args) = if kept {
-            (ladder.binaries.get(&tree).context("the kept binary is gone")?, vec![])
+        // Never by cargo: its locks may be held by others for longer than a life has until its first beat.
+        let program = if kept {
+            ladder.binaries.get(&tree).context("the kept binary is gone")?
         } else {
-            let mut args = made::cargo_args("run");
-            args.push("--quiet".into());
-            (made::cargo(), args)
+            ladder.binaries.built(&tree).context("the binary that was built is gone or was changed")?
         };
         let mut extra = child::of_life(house, number, &commit, safe);
         daemons.own.broker.tokens.unproven = around.state.unexamined.as_ref() == Some(&tree);
@@ -93,6 +92,7 @@ impl Living {
                 Granted::default()
             });
         granted.told().iter().for_each(|told| around.report.say(told));
+        let args = vec![];
         let (occupant, walls, stdout) = (Occupant::Life, &self.walled.walls, log.try_clone()?);
         let start = Start { occupant, program, args, extra, walls, granted, broker, stdout, stderr: log };
         self.life = Some(Life {

@@ -126,7 +126,7 @@ impl Report {
 
     pub fn lives(&mut self, life: u64, commit: &str, kept: bool, safe: bool) {
         self.said.clear();
-        let how = if kept { "from its kept binary" } else { "by cargo run" };
+        let how = if kept { "from its kept binary" } else { "as just built" };
         let safe = if safe { ", in safe mode: no memory, no tools but talking" } else { "" };
         self.say(&format!("life {life} begins at {commit}, {how}{safe}"));
     }

@@ -33,3 +33,17 @@ fn a_start_after_a_gap_says_from_when_to_when_nothing_ran() {
     let told = begins_after(None);
     assert!(!told.contains("nothing ran here from "), "{told}");
 }
+
+/// Found: a first start told of a time in which nothing ran, since a command had made the heartbeat's empty file.
+#[test]
+fn a_first_start_tells_of_no_gap() {
+    let house = House::new(SOUND);
+    house.write(".self/heartbeat", "");
+    let file = File::options().append(true).open(house.path(".self/heartbeat")).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(6 * 60 * 60)).unwrap();
+    let guardian = house.start();
+    house.until("a life to be trusted", || house.status()["blessed"] == true);
+    assert_eq!(guardian.stop(), 0);
+    let told = fs::read_to_string(house.folder.path().join("guardian.log")).unwrap();
+    assert!(!told.contains("nothing ran here from "), "{told}");
+}

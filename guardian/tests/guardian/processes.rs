@@ -1,8 +1,9 @@
 //! A real guardian over real repositories and processes; only the creatures are shell scripts.
 
 use guardian::act::state::State;
+use serde_json::Value;
 use std::fs;
-use trials::{House, becomes};
+use trials::{House, SOUND, becomes};
 
 #[test]
 fn what_crashes_before_its_blessing_is_put_back_after_three_deaths_and_told() {
@@ -52,6 +53,50 @@ fn after_a_fall_the_kept_binary_runs_with_no_toolchain_at_all() {
         house.told("life").last().is_some_and(|life| life["kept_binary"] == true)
     });
     assert_ne!(first, first_with_build);
+    guardian.stop();
+}
+
+/// Found: a first life went through `cargo run`, and was stillborn for as long as another cargo held its lock.
+#[test]
+fn a_first_life_waits_for_no_cargo() {
+    let house = House::new(SOUND);
+    // As while another cargo holds its lock.
+    house.write("creature/run.sh", "exec sleep 600\n");
+    let held = house.commit("whose cargo is held up");
+    let guardian = house.start();
+    house.until_blessed(&held);
+    assert!(house.deaths().is_empty(), "{:?}", house.deaths());
+    guardian.stop();
+}
+
+/// Found: "stillborn (signal SIGTERM)", which is how the guardian ended it, not why.
+#[test]
+fn a_life_that_is_silent_is_told_as_one() {
+    let house = House::new("if [ $FERAL_LIFE = 1 ]; then exec sleep 600; fi; think x; beat; sleep 600");
+    house.write("owner.toml", &house.read("owner.toml").replace("t_s = 10", "t_s = 2"));
+    let guardian = house.start();
+    house.until("both deaths", || house.deaths().len() >= 2);
+    let causes: Vec<Value> = house.deaths().iter().take(2).map(|death| death["cause"].clone()).collect();
+    assert_eq!(causes[0], "no beat within 2 s of its start");
+    assert!(
+        causes[1].as_str().unwrap().starts_with("no beat for 2 s, or no turn finished for "),
+        "{causes:?}"
+    );
+    guardian.stop();
+}
+
+/// Found: what lay in the place of the binary was run, whatever had been put there since the build.
+#[test]
+fn what_was_put_in_the_place_of_a_built_binary_is_not_run_but_built_anew() {
+    let house = House::new(
+        "cd target/creature/debug; if [ -e put ]; then cd ../../..; think again; live; fi; \
+         printf '#!/bin/sh\\ntouch target/creature/debug/forged\\n' > put; chmod +x put; cp put new; mv new creature; \
+         exit 1",
+    );
+    let guardian = house.start();
+    house.until("a life after it", || house.status()["blessed"] == true);
+    assert_eq!(house.deaths().len(), 1, "{:?}", house.deaths());
+    assert!(!house.path("target/creature/debug/forged").exists());
     guardian.stop();
 }
 

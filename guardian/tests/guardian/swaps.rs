@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trials::House;
+use trials::{House, SOUND, said};
 
 const SECRET: &str = "the owner's own words";
 
@@ -123,6 +123,25 @@ fn a_purpose_that_is_replaced_is_copied_for_who_cannot_read_it() {
     fs::rename(house.path("PURPOSE.new"), house.path("PURPOSE.md")).unwrap();
     house.until("it to be seen", || house.path(".self/mind/seen").exists());
     assert!(house.path(".self/mind/refused").exists(), "then no copy is needed");
+    guardian.stop();
+}
+
+/// Found: saved in UTF-16 by an editor, it was well by `doctor`, and empty to the creature.
+#[test]
+fn a_purpose_that_is_no_text_is_told_and_what_it_said_before_stays() {
+    let house = House::new(SOUND);
+    let guardian = house.start();
+    house.until("a copy", || house.path(".self/purpose.md").exists());
+    let before = house.read(".self/purpose.md");
+    let wide: Vec<u8> = "Watch the herons.\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fs::write(house.path("PURPOSE.md"), wide).unwrap();
+    let shows = |part: &str| house.status()["note"].as_str().unwrap_or_default().contains(part);
+    house.until("it in the status", || shows("PURPOSE.md is no text in UTF-8"));
+    let doctor = said(&house.ask(&["doctor"]));
+    assert!(doctor.contains("is no text in UTF-8: save it as that"), "{doctor}");
+    assert_eq!(house.read(".self/purpose.md"), before);
+    house.write("PURPOSE.md", "Watch the herons.\n");
+    house.until("it to be over", || !shows("no text"));
     guardian.stop();
 }
 

@@ -145,6 +145,9 @@ fn owner_8_a_mind_shows_with_the_first_beat_that_names_it() {
     let guardian = house.start();
     house.until("its mind", || house.status()["mind"] == "shell");
     assert_eq!(house.status()["phase"], "probation");
+    // Found: "a rollback goes back to 57fb596, the last version that proved itself", of the one that ran and had not.
+    let status = said(&house.ask(&["status"]));
+    assert!(status.contains("this first version has not proved itself yet"), "{status}");
     guardian.stop();
 }
 

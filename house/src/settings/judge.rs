@@ -11,6 +11,8 @@ use toml::de::{DeTable, DeValue};
 
 /// Mistakes told at once; beyond that only their number is told.
 const MOST_TOLD: usize = 8;
+/// Parts of names that owners give to a secret.
+const SECRETS: [&str; 4] = ["key", "token", "secret", "password"];
 
 /// A mistake: what is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -244,6 +246,13 @@ impl<'t> Judge<'t> {
         }
         let known: Vec<&str> = besides.iter().copied().chain(keys.iter().map(|key| key.name)).collect();
         let what = if is_section { "section" } else { "setting" };
+        let is_secret = SECRETS.iter().any(|word| written.to_lowercase().contains(word));
+        if is_secret && words::nearest(written, &known).is_none() {
+            return self.wrong(
+                &below,
+                format!("no such {what}; keys stand in .env, a line each: ANTHROPIC_API_KEY=…"),
+            );
+        }
         self.wrong(&below, format!("no such {what}; {}", words::suggest(written, &known)));
     }
 

@@ -58,7 +58,9 @@ pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let measured = known.iter().map(|name| (strsim::osa_distance(&word, &name.to_lowercase()), *name));
     let near = |(count, name): &(usize, &str)| {
         let part = word.len() > 2 && name.contains(&word) || name.len() > 2 && word.contains(name);
-        part || *count <= (name.len().max(word.len()) / 2).max(1)
+        let longest = name.len().max(word.len());
+        // Of words that share no letter at all none is meant by the other.
+        part || *count <= (longest / 2).max(1) && *count < longest
     };
     measured.filter(near).min_by_key(|(count, _)| *count).map(|(_, name)| name)
 }

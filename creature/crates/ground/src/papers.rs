@@ -4,7 +4,7 @@ use crate::files::head_linked;
 use crate::text::head;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Bytes read of any paper; no purpose or checklist needs more.
@@ -17,7 +17,7 @@ const COPY_LOOK: Duration = Duration::from_millis(50);
 /// Paper as it was read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Paper {
-    /// Its head; empty when it is missing, unreadable or not text.
+    /// Its head; empty when it is missing or unreadable; what it said before, where that is kept, when it is not text.
     pub text: String,
     /// Reason why there is no text, or less than all of it, for the record; empty when all is well.
     pub problem: String,
@@ -47,7 +47,9 @@ pub fn read(path: &Path) -> Paper {
         Err(error) => return failed(format!("cannot be read: {error}")),
     };
     if bytes.contains(&0) {
-        return failed(format!("is not text ({size} bytes)"));
+        let former = head_linked(&copied(path), 0, MOST_BYTES).map(|(bytes, _)| bytes).unwrap_or_default();
+        let text = String::from_utf8_lossy(&former).into_owned();
+        return Paper { text, problem: format!("{name} is not text ({size} bytes)") };
     }
     let text = String::from_utf8_lossy(&bytes);
     // A cut in the middle of a character leaves a replacement character that nobody wrote.
@@ -68,11 +70,15 @@ pub fn prompt(path: &Path, built_in: &str) -> String {
     if own.trim().is_empty() { built_in.trim().to_owned() } else { head(own.trim(), MOST_PROMPT) }
 }
 
+/// Where the guardian's copy of a paper lies, of the last that was text.
+fn copied(path: &Path) -> PathBuf {
+    path.with_file_name(".self").join(path.file_name().unwrap_or_default().to_ascii_lowercase())
+}
+
 /// The guardian's copy of a paper. The walls go by inode, not by name: a file that the owner's editor put in place
 /// of PURPOSE.md can be read from the next life on, and until then as `.self/purpose.md`, about a second later.
 fn copy(path: &Path) -> io::Result<(Vec<u8>, u64)> {
-    let name = path.file_name().unwrap_or_default().to_ascii_lowercase();
-    let copy = path.with_file_name(".self").join(name);
+    let copy = copied(path);
     let written = std::fs::metadata(path)?.modified()?;
     for _ in 0..COPY_LOOKS {
         if std::fs::metadata(&copy)?.modified()? >= written {

@@ -96,7 +96,7 @@ pub fn means(said: &str) -> (Vec<&'static str>, Vec<&'static str>) {
     match understand::hear(said) {
         Heard::Certain(all) => (names(all.iter().map(|one| one.ability).collect()), Vec::new()),
         Heard::Unsure(choices) => (Vec::new(), names(choices)),
-        Heard::Unknown(_) => (Vec::new(), Vec::new()),
+        Heard::Slip(_) | Heard::Unknown(_) => (Vec::new(), Vec::new()),
     }
 }
 

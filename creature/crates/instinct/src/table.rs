@@ -111,7 +111,7 @@ pub struct Table {
     languages: BTreeMap<String, Language>,
     /// The words of English sentences.
     #[serde(skip)]
-    english: HashSet<String>,
+    pub english: HashSet<String>,
     #[serde(skip)]
     pub scorer: Scorer,
 }

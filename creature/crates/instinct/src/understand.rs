@@ -8,6 +8,8 @@ use super::score::Word;
 use super::table::{Ability, Part, TABLE};
 use super::task::{Task, fenced_patch};
 use super::text::{sentences, urls};
+use agenda::foreign::folded;
+use strsim::osa_distance;
 
 /// From this likeness on an answer is given, where no other is near it; and an act is done, or part of a talk taken up.
 const SURE: f64 = 0.62;
@@ -26,6 +28,10 @@ const MOST_CHOICES: usize = 3;
 /// The longest question that is looked up, and the longest text compared with the table, in words.
 const MOST_ASKED: usize = 24;
 
+/// Words without a meaning that are tried for a slip of the pen, and letters of the shortest.
+const MOST_MENDED: usize = 4;
+const SLIPPED: usize = 4;
+
 /// Parts of one word of the owner's.
 const MOST_PARTS: usize = 6;
 
@@ -36,6 +42,8 @@ pub enum Heard {
     Certain(Vec<Task>),
     /// Not certain: any of these may be meant.
     Unsure(Vec<&'static Ability>),
+    /// Not certain: a slip of the pen stands in the words; without it they would be any of these, which are understood.
+    Slip(Vec<String>),
     /// Nothing it understands; the nearest of what it does.
     Unknown(Vec<&'static Ability>),
 }
@@ -118,8 +126,35 @@ pub fn hear(text: &str) -> Heard {
     };
     match near.first() {
         Some((_, best)) if *best >= least && !of(MAYBE).is_empty() => Heard::Unsure(of(MAYBE)),
-        _ => asked.unwrap_or_else(|| Heard::Unknown(of(NEAR))),
+        _ => asked.or_else(|| mended(&said).map(Heard::Slip)).unwrap_or_else(|| Heard::Unknown(of(NEAR))),
     }
+}
+
+/// The words with a slip of the pen in one of them put right, where they stand in the table so.
+fn mended(said: &Said) -> Option<Vec<String>> {
+    let words = said.words.iter().filter(|word| word.plain.chars().count() >= SLIPPED);
+    let words = words.filter(|word| !TABLE.english.contains(&word.plain));
+    let is_meant = |ability: &Ability| {
+        !ability.talk
+            && !ability.name.starts_with("no_")
+            && !matches!(ability.name.as_str(), "held" | "unheld")
+    };
+    let known = |text: String| {
+        let long = lengthened(&text);
+        [text, long].into_iter().find(|text| exactly(text).is_some_and(|one| is_meant(one.ability)))
+    };
+    words.take(MOST_MENDED).find_map(|word| {
+        let (before, behind) = (said.text.get(..word.from)?, said.text.get(word.to..)?);
+        let near = |known: &&String| {
+            known.chars().count() >= SLIPPED
+                && known.chars().next() == word.plain.chars().next()
+                && osa_distance(known, &word.plain) == 1
+        };
+        let mut near: Vec<&String> = TABLE.english.iter().filter(near).collect();
+        near.sort();
+        let meant = near.into_iter().filter_map(|near| known(format!("{before}{near}{behind}")));
+        Some(meant.take(MOST_CHOICES).collect()).filter(|meant: &Vec<String>| !meant.is_empty())
+    })
 }
 
 fn patch(text: &str) -> Option<Task> {
@@ -231,6 +266,12 @@ fn meant(
         "cancel" if arg.is_empty() => Task::of("cancel", "all"),
         name => Task::of(name, arg),
     }
+}
+
+/// The words with each short or usual wrong form in its right one.
+fn lengthened(raw: &str) -> String {
+    let long = |word: &str| TABLE.short.get(&folded(word)).cloned().unwrap_or_else(|| word.to_owned());
+    raw.split_whitespace().map(long).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the text of a reminder that has no words of its own.

@@ -110,7 +110,11 @@ fn answer(said: &str, unknown: &mut Vec<Unknown>, turn: &mut Turn) -> bool {
     match understand::hear(&said) {
         Heard::Certain(all) if turn.room() <= all.len() => return false,
         Heard::Certain(all) => certain(all, &said, turn),
-        Heard::Unsure(choices) => ask_back(&choices, turn),
+        Heard::Unsure(choices) => ask_back(
+            choices.iter().filter_map(|ability| ability.sentence()).map(str::to_owned).collect(),
+            turn,
+        ),
+        Heard::Slip(meant) => ask_back(meant, turn),
         Heard::Unknown(near) => {
             turn.say("I cannot understand that and say what I can do.");
             let (thread, kept) = (turn.thread.clone(), facts::kept(&said, turn));
@@ -152,10 +156,8 @@ fn begin(task: &Task, turn: &mut Turn) {
 }
 
 /// Asks which of these is meant.
-fn ask_back(choices: &[&'static Ability], turn: &mut Turn) {
+fn ask_back(choices: Vec<String>, turn: &mut Turn) {
     turn.say("I am not sure what that means, and ask.");
-    let choices: Vec<String> =
-        choices.iter().filter_map(|ability| ability.sentence()).map(str::to_owned).collect();
     let numbered = choices.iter().enumerate().map(|(at, one)| format!("{} `{one}`", at + 1));
     let text = match numbered.collect::<Vec<_>>().join(", ").rsplit_once(", ") {
         Some((first, last)) => format!("Did you mean {first} or {last}? The number says which."),

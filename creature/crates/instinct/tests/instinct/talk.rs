@@ -32,6 +32,37 @@ fn with_list(list: &'static str) -> World {
     })
 }
 
+/// Found by a first evening: "remnid me tomorow at 9 to call mum" and "halp" were not understood.
+#[test]
+fn a_slip_of_the_pen_is_asked_about_and_done_after_a_yes() {
+    for (said, meant) in [
+        ("remnid me tomorow at 9 to call mum", "remind me tomorrow at 9 to call mum"),
+        ("please remnd me tomorrow at 9 to call mum", "please remind me tomorrow at 9 to call mum"),
+        ("remiind me tmrw at 9 to call mum", "remind me tomorrow at 9 to call mum"),
+        ("hwlp", "help"),
+        ("folow https://example.org/feed.xml", "follow https://example.org/feed.xml"),
+    ] {
+        let mut world = with_list("").ungreeted();
+        world.wake();
+        assert_eq!(answer(&mut world, said), format!("Did you mean `{meant}`? `yes` says so."));
+        assert!(!answer(&mut world, "yes").contains("Did you mean"), "{said}");
+        let is_done = world.calls.iter().any(|call| call.tool == "reminder.add");
+        assert_eq!(is_done, said.contains("mum"), "{said}");
+    }
+    let mut world = with_list("").ungreeted();
+    world.wake();
+    let which = "Did you mean 1 `halt` or 2 `help`? The number says which.";
+    assert_eq!(answer(&mut world, "halp"), which);
+    assert!(answer(&mut world, "2").contains("sentences like these"));
+    // What has no sentence near to it is not guessed at.
+    let mut world = with_list("").ungreeted();
+    world.wake();
+    for said in ["the lamp hums", "remand prison"] {
+        let told = answer(&mut world, said);
+        assert!(told.contains("do not understand"), "{said}: {told}");
+    }
+}
+
 /// Found by living with it: "80 s and 34 words after the offer" a plain yes followed four feeds.
 #[test]
 fn a_yes_answers_the_last_thing_asked_and_nothing_older() {
