@@ -33,8 +33,7 @@ fn answer(text: &str) -> (String, String) {
 
 /// The text without what was said on other threads, which is there to be known.
 fn own(text: &str) -> String {
-    let own = text.split("\n# ").filter(|part| !part.contains("Said meanwhile on other threads"));
-    own.collect::<Vec<_>>().join("\n# ")
+    text.split("\n# ").filter(|part| !part.contains("Said meanwhile")).collect::<Vec<_>>().join("\n# ")
 }
 
 /// Whether a tool was called in this conversation, by its name on the wire.
