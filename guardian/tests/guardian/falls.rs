@@ -88,11 +88,15 @@ fn what_the_owner_goes_back_to_after_a_loop_of_loops_lives() {
     let fall = house.told("fall")[0].clone();
     // Found: "after 0 deaths".
     let why = fall["told"].as_str().unwrap_or_default();
-    assert!(fall["cause"] == "loop_of_loops" && why.ends_with("after 3 lives in a row that were not blessed"), "{fall}");
+    assert!(
+        fall["cause"] == "loop_of_loops" && why.ends_with("after 3 lives in a row that were not blessed"),
+        "{fall}"
+    );
     let output = house.ask(&["rollback", &second]);
     assert!(output.status.success(), "{}", said(&output));
     house.until("a life of it or a fall", || {
-        house.status()["phase"] == "probation" && house.status()["creature_pid"].is_number()
+        house.status()["phase"] == "probation"
+            && house.status()["creature_pid"].is_number()
             && house.told("fall").len() >= 2
     });
     assert_eq!(tree("HEAD"), tree(&second), "{:?}", house.told("fall"));
