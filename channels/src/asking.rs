@@ -76,9 +76,7 @@ impl Switchboard {
         let Answerable { ask, digest, .. } = &shown;
         let Some(line) = self.lines.get(channel) else { return Ok(()) };
         let (yes, no) = (buttons::id()?, buttons::id()?);
-        let can =
-            line.limits.buttons.is_some_and(|buttons| buttons.most >= 2 && buttons.data_bytes >= yes.len());
-        let how = match (line.limits.approves, can) {
+        let how = match (line.limits.approves, line.limits.buttons) {
             (false, _) => format!(
                 "Nothing is approved from here: the window, the page or another channel does. `no {id}` denies it."
             ),
@@ -96,7 +94,7 @@ impl Switchboard {
         let showing = yes.clone();
         let of = [id, digest.as_str(), showing.as_str()];
         let mut saying = Saying { channel, chat, kind: Kind::Ask, of: &of, text: &text, is_plain: true };
-        let has_buttons = can && line.limits.approves;
+        let has_buttons = line.limits.buttons && line.limits.approves;
         let mut message = self.item(&saying, 1, &text);
         let shown = Shown {
             ask: ask.id.clone(),

@@ -32,13 +32,14 @@ pub trait Channel: Send + Sync {
     /// Replaces a message of ours: its text and buttons.
     async fn edit(&self, sent: &str, message: &Message) -> Result<(), Trouble>;
 
-    /// Answers the press of a button with a short text, where the platform shows one.
+    /// Answers the press of a button with a short text; where the platform shows none, a message says it instead.
     async fn answer(&self, press: &Press, told: &str) -> Result<(), Trouble>;
 
     /// Shows for a few seconds that an answer is being written, where the platform can.
     async fn typing(&self, chat: &Chat) -> Result<(), Trouble>;
 
-    /// Reads a file that was sent: at most `most` bytes, or it is `Trouble::Refused`.
+    /// Reads a file that was sent: at most `most` bytes, or it is `Trouble::Refused`. One that says to be larger is not asked
+    /// for.
     async fn fetch(&self, file: &Attached, most: u64) -> Result<Vec<u8>, Trouble>;
 }
 
@@ -66,8 +67,8 @@ pub struct Limits {
     pub form: Form,
     /// Most bytes of a file, outward and inward.
     pub file_bytes: u64,
-    /// Buttons of a message, and most bytes of what one carries; none where the platform has no buttons.
-    pub buttons: Option<Buttons>,
+    /// Whether a message may have two buttons, each with an id of ours on it: at least 64 bytes everywhere.
+    pub buttons: bool,
     pub edits: bool,
     pub typing: bool,
     /// Shortest time between two messages to one chat.
@@ -85,20 +86,13 @@ impl Limits {
         unit: Unit::Chars,
         form: Form::Plain,
         file_bytes: 0,
-        buttons: None,
+        buttons: true,
         edits: true,
         typing: true,
         gap: Duration::from_secs(1),
         keys: None,
         approves: true,
     };
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Buttons {
-    pub most: usize,
-    pub data_bytes: usize,
-    pub label_chars: usize,
 }
 
 /// Units that a text's length is counted in.

@@ -205,8 +205,7 @@ fn destination(all: &Switchboard, message: Message) -> Option<(String, Chat)> {
         return Some((line.name.clone(), chat.clone()));
     }
     let is_for_home = of.is_some() || is_unasked(message);
-    let home = all.home().filter(|_| is_for_home)?;
-    Some((home.name.clone(), home.owner()?.chat.clone()))
+    all.home().filter(|_| is_for_home)
 }
 
 /// Whether a message on a thread of no channel is worth a way to the owner: answers stay where they were asked for.

@@ -21,6 +21,16 @@ pub fn formatted(markdown: &str, form: Form) -> String {
     }
 }
 
+/// A text that is no Markdown, in a form: Discord knows no message without markup, and would hide what stands between marks.
+pub fn plainly(text: &str, form: Form) -> Cow<'_, str> {
+    if form != Form::DiscordMarkdown {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    escape::discord(text, true, false, &mut out);
+    Cow::Owned(out)
+}
+
 /// Length of a text.
 pub fn length(text: &str, unit: Unit) -> usize {
     match unit {

@@ -2,12 +2,13 @@
 //!
 //! Invariant: an effect is kept before the id of its happening is, and the id before the platform is told that it is kept.
 
+use crate::attached::with_files;
 use crate::channel::{Batch, Channel, Chat, Heard, Press, What, Word};
 use crate::inbox::{self, MOST_CHARS};
 use crate::judge::Verdict;
 use crate::late;
 use crate::order::{self, Meant};
-use crate::received::{self, MOST_FILE_BYTES, MOST_FILES};
+use crate::received;
 use crate::run_order;
 use crate::state::{Owner, Said, State};
 use crate::switchboard::Shared;
@@ -23,7 +24,7 @@ const SAID_CHARS: usize = 200;
 const MOST_IDS: usize = 50_000;
 /// Time within which many words after many are a flood: the creature would pass lines over.
 const FLOOD_MS: u64 = 10_000;
-/// Words, and characters of them, that a late stop has at most.
+/// Words that a late stop has at most.
 const STOP_WORDS: usize = 4;
 /// First words of what ends something: it acts however late it is heard.
 const STOPS: [&str; 18] = [
@@ -48,11 +49,11 @@ const STOPS: [&str; 18] = [
 ];
 
 /// Place of something that was said: the chat, and the happening.
-struct Place<'a> {
-    name: &'a str,
-    channel: &'a dyn Channel,
-    chat: &'a Chat,
-    id: String,
+pub struct Place<'a> {
+    pub name: &'a str,
+    pub channel: &'a dyn Channel,
+    pub chat: &'a Chat,
+    pub id: String,
     /// When it was said, where that is long ago, and how long.
     late: Option<(String, u64)>,
 }
@@ -251,11 +252,15 @@ async fn said(shared: &Shared, place: &Place<'_>, word: &Word, words: &mut Vec<i
     if text.is_empty() {
         return Ok(());
     }
-    let text = match &place.late {
+    push(shared, place, &word.message, in_time(place, text), words)
+}
+
+/// The text as the mind reads it: where it was said long ago, with its time, unless it ends something.
+fn in_time(place: &Place<'_>, text: String) -> String {
+    match &place.late {
         Some((at, age_ms)) if !is_stop(&text) => late::told(&text, at, *age_ms),
         _ => text,
-    };
-    push(shared, place, &word.message, text, words)
+    }
 }
 
 /// Gathers a word for the inbox, and notes that it waits for an answer.
@@ -297,43 +302,11 @@ fn is_stop(text: &str) -> bool {
     text.split_whitespace().count() <= STOP_WORDS && STOPS.contains(&first.to_lowercase().as_str())
 }
 
-/// Fetches the files of a word; its text then says where they are, or why not.
-async fn with_files(shared: &Shared, place: &Place<'_>, word: &Word, text: String) -> Result<String> {
-    let house = shared.borrow().house.clone();
-    let most =
-        shared.borrow().lines.get(place.name).map_or(0, |line| line.limits.file_bytes.min(MOST_FILE_BYTES));
-    let mut lines = vec![text];
-    for (nth, file) in word.files.iter().enumerate() {
-        let shown = received::harmless(&file.name);
-        if nth >= MOST_FILES {
-            lines.push(format!("(and {} more files, which were left there)", word.files.len() - MOST_FILES));
-            break;
-        }
-        if file.bytes.is_some_and(|bytes| bytes > most) {
-            lines.push(format!("(a file {shown}, too large to be taken: at most {most} bytes are)"));
-            continue;
-        }
-        lines.push(match place.channel.fetch(file, most).await {
-            Ok(bytes) if bytes.len() as u64 <= most => {
-                let message = format!("{}/{nth}", place.id);
-                let path = received::keep(&house, place.name, &message, &file.name, &bytes)?;
-                format!("(a file of {} bytes: {path})", bytes.len())
-            }
-            Ok(_) => format!("(a file {shown}, larger than it said and not taken)"),
-            Err(trouble) => {
-                format!("(a file {shown}, which could not be fetched: {trouble})")
-            }
-        });
-    }
-    Ok(lines.join("\n").trim().to_owned())
-}
-
-/// Takes a word that was changed: told as changed while it waits for its answer; heard, where it never was; else left alone.
+/// Takes a word that was changed: told as changed while it waits for its answer, else left alone.
 async fn edited(shared: &Shared, place: &Place<'_>, word: &Word, words: &mut Vec<inbox::Word>) -> Result<()> {
-    let waits = was_said(shared, place.name, &word.message);
-    if waits {
+    if was_said(shared, place.name, &word.message) {
         let text = with_files(shared, place, word, inbox::plain(&word.text)).await?;
-        let text = format!("(changed: what I said before now reads) {text}");
+        let text = format!("(changed: what I said before now reads) {}", in_time(place, text));
         push(shared, place, &word.message, text, words)?;
     }
     Ok(())

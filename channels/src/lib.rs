@@ -1,6 +1,7 @@
 //! Channels: where the owner talks with the creature from a chat of their own; each platform is a file, all else is shared.
 
 pub mod asking;
+pub mod attached;
 pub mod buttons;
 pub mod channel;
 pub mod door;

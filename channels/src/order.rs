@@ -95,7 +95,11 @@ fn command(name: &str, rest: &[&str]) -> Meant {
         ("mind" | "budget" | "status" | "pause" | "resume", []) => run(&[name]),
         ("goals" | "why" | "report" | "history", []) => run(&[name]),
         ("goals" | "why", [one]) if is_id(one) => run(&[name, one]),
-        ("report" | "history", [since]) if is_id(since) => run(&[name, "--since", since]),
+        ("report" | "history", [since] | ["--since", since]) if is_id(since) => {
+            run(&[name, "--since", since])
+        }
+        // Reports name it; a chat has all of it in its history.
+        ("feed", ["--since", since]) if is_id(since) => run(&["history", "--since", since]),
         ("asks", []) => Meant::Asks(None),
         ("asks", [id]) if is_id(id) => Meant::Asks(Some((*id).to_owned())),
         (yes, [id]) if YES.contains(&yes) && is_id(id) => {

@@ -3,8 +3,7 @@
 use crate::channel::{Channel, Trouble};
 use crate::hear;
 use crate::pause::Pause;
-use crate::switchboard::{Line, Shared};
-use anyhow::Result;
+use crate::switchboard::Shared;
 use house::clock;
 use std::rc::Rc;
 use std::time::Duration;
@@ -25,7 +24,10 @@ pub async fn run(shared: Shared, name: String, channel: Rc<dyn Channel>) {
         channel.welcome(&shared.borrow().welcome(&name));
         let trouble = match channel.connect(after.as_ref()).await {
             Ok(known) => {
-                note(&shared, &name, "connected", "", |line| line.known = Some(known));
+                if let Some(line) = shared.borrow_mut().lines.get_mut(&name) {
+                    line.known = Some(known);
+                }
+                note(&shared, &name, "connected", "");
                 let since_ms = clock::since_boot_ms();
                 let trouble = received(&shared, &name, channel.as_ref(), &mut pause).await;
                 pause.lasted(clock::since_boot_ms().saturating_sub(since_ms));
@@ -75,30 +77,13 @@ async fn rest(shared: &Shared, name: &str, trouble: &Trouble, pause: &mut Pause)
         Trouble::Elsewhere(_) => ("elsewhere", ELSEWHERE.max(grown)),
         Trouble::Away(_) | Trouble::Doubtful(_) | Trouble::Form(_) | Trouble::Refused(_) => ("away", grown),
     };
-    let was = shared.borrow().lines.get(name).map(|line| line.standing.state.clone());
-    note(shared, name, state, &trouble.to_string(), |_| {});
-    if was.as_deref() != Some(state) && state != "away" {
-        let told = match state {
-            "revoked" => {
-                format!("The sign-in of {name} counts no more: {trouble}. What is for you there waits.")
-            }
-            _ => format!("Another program receives on {name} with the same sign-in: {trouble}."),
-        };
-        let told = shared.borrow_mut().tell_elsewhere(name, &told);
-        if let Err(error) = told {
-            shared.borrow_mut().row(name, &format!("{name}: {error:#}"));
-        }
-    }
+    note(shared, name, state, &trouble.to_string());
     tokio::time::sleep(wait).await;
 }
 
-fn note(shared: &Shared, name: &str, state: &str, trouble: &str, change: impl FnOnce(&mut Line)) {
+fn note(shared: &Shared, name: &str, state: &str, trouble: &str) {
     let mut all = shared.borrow_mut();
-    if let Some(line) = all.lines.get_mut(name) {
-        change(line);
-    }
-    let noted: Result<()> = all.stands(name, state, trouble);
-    if let Err(error) = noted {
+    if let Err(error) = all.stands(name, state, trouble) {
         all.row(name, &format!("{name}: {error:#}"));
     }
 }

@@ -1,7 +1,7 @@
 //! Files that the owner sent: below `.self/received/`, under harmless names, bounded in bytes and in number.
 
-use crate::places;
-use crate::thread;
+use crate::split::beginning;
+use crate::{places, thread};
 use anyhow::{Context, Result};
 use house::House;
 use house::openat::Folder;
@@ -16,8 +16,9 @@ pub const MOST_FILES: usize = 10;
 /// Bytes and files that are kept of a channel; the oldest go first.
 const MOST_BYTES: u64 = 512 << 20;
 const MOST_KEPT: usize = 500;
-/// Characters of a name.
-const NAME_CHARS: usize = 80;
+/// Bytes of a name, and of its end: a letter may have four, and a file system takes 255 with what we put before it.
+const NAME_BYTES: usize = 100;
+const END_BYTES: usize = 20;
 
 /// Keeps a file; returns its path from the root of the house. The same file of the same message is the same path.
 pub fn keep(house: &House, channel: &str, message: &str, name: &str, bytes: &[u8]) -> Result<String> {
@@ -48,9 +49,7 @@ pub fn harmless(name: &str) -> String {
     let plain = plain.trim_start_matches('.');
     // The end says of what kind it is.
     let (stem, end) = plain.rsplit_once('.').unwrap_or((plain, ""));
-    let end: String = end.chars().take(10).collect();
-    let stem: String = stem.chars().take(NAME_CHARS - 11).collect();
-    match (stem.as_str(), end.as_str()) {
+    match (beginning(stem, NAME_BYTES), beginning(end, END_BYTES)) {
         ("", "") => "file".to_owned(),
         (stem, "") => stem.to_owned(),
         (stem, end) => format!("{stem}.{end}"),

@@ -1,13 +1,13 @@
 //! The program of the channels: a task for each to receive, to send and to show that it is written to, and one for the house.
 
-use crate::channel::{Channel, Limits};
+use crate::channel::Channel;
 use crate::door::Door;
 use crate::follow::Talk;
 use crate::state::State;
 use crate::switchboard::{Line, Shared, Switchboard};
 use crate::telling::Telling;
 use crate::watch::Changes;
-use crate::{places, receive, send, typing};
+use crate::{places, platforms, receive, send, typing};
 use anyhow::{Context, Result, bail};
 use house::files;
 use house::settings::channels::Channel as Settings;
@@ -62,7 +62,7 @@ pub async fn serve(served: Served) -> Result<()> {
             }
             (Err(why), _) | (Ok(_), Some(why)) => {
                 missing.push((name.clone(), why));
-                Limits { edits: false, approves: false, ..Limits::USUAL }
+                platforms::limits(&name).clone()
             }
         };
         lines.push(Line::new(&name, settings, limits, &house, state));
@@ -79,7 +79,9 @@ pub async fn serve(served: Served) -> Result<()> {
     let channels = made.clone();
     for (name, channel) in made {
         tasks.spawn_local(receive::run(shared.clone(), name.clone(), channel.clone()));
-        tasks.spawn_local(typing::run(shared.clone(), name.clone(), channel.clone()));
+        if channel.limits().typing {
+            tasks.spawn_local(typing::run(shared.clone(), name.clone(), channel.clone()));
+        }
         tasks.spawn_local(send::run(shared.clone(), name, channel, door.clone()));
     }
     tasks.run_until(keep_house(shared, channels, warn_percent, &lock)).await

@@ -2,16 +2,15 @@
 
 use crate::channel::Chat;
 use crate::order::{self, Meant};
-use crate::outbox::Kind;
-use crate::switchboard::{Saying, Shared};
+use crate::switchboard::Shared;
 use anyhow::{Context, Result};
 use console::window::child::Running;
 use console::window::typed::Order;
 use house::{House, clock};
 use nix::poll::{PollFd, PollFlags, poll};
 
-/// Columns of what a command prints: a phone is narrow.
-const COLUMNS: usize = 64;
+/// Columns of what a command prints: a phone is narrow, and the chat breaks its lines.
+const COLUMNS: usize = 36;
 /// Longest time of a command, and between two looks at it.
 const LONGEST_MS: u64 = 60_000;
 const LOOK_MS: u16 = 500;
@@ -36,12 +35,10 @@ pub async fn carry_out(
             let told = ran(shared, &args).await;
             let text = match told {
                 Ok(lines) if lines.is_empty() => "Done.".to_owned(),
-                Ok(lines) => format!("```\n{lines}\n```"),
+                Ok(lines) => lines,
                 Err(error) => format!("{error:#}"),
             };
-            let saying =
-                Saying { channel: name, chat, kind: Kind::Reply, of: &[id], text: &text, is_plain: false };
-            shared.borrow_mut().say(&saying).map(drop)
+            shared.borrow_mut().reply(name, chat, &[id], &text)
         }
         Meant::Asks(one) => shared.borrow_mut().show_asks(name, chat, id, one.as_deref()),
         Meant::Answer { id: ask, approve } => {
@@ -104,5 +101,5 @@ fn output(house: &House, args: &[String]) -> Result<String> {
             break;
         }
     }
-    Ok(lines.join("\n").trim_end().replace("```", "'''"))
+    Ok(lines.join("\n").trim_end().to_owned())
 }

@@ -128,7 +128,10 @@ impl Sender {
             self.unkept(&error).await;
         }
         match &outcome {
-            Ok(_) => self.pause.over(),
+            Ok(_) => {
+                self.pause.over();
+                self.shared.borrow_mut().sends(&self.name, "")?;
+            }
             Err(Trouble::Doubtful(_)) if !self.is_repeated(item) => {}
             Err(Trouble::Form(_) | Trouble::Refused(_)) => {}
             Err(trouble) => self.wait(trouble).await,
@@ -182,8 +185,12 @@ impl Sender {
         };
         let (text, form) = match item.is_plain {
             // Markdown that the platform did not take is plain text without its marks.
-            true if item.kind == Kind::Answer => (format::formatted(&item.text, Form::Plain), Form::Plain),
-            true => (item.text.clone(), Form::Plain),
+            true => {
+                let is_markdown = item.kind == Kind::Answer;
+                let text =
+                    if is_markdown { format::formatted(&item.text, Form::Plain) } else { item.text.clone() };
+                (format::plainly(&text, limits.form).into_owned(), Form::Plain)
+            }
             false => (format::formatted(&item.text, limits.form), limits.form),
         };
         Ok(Message {
@@ -216,7 +223,13 @@ impl Sender {
     async fn wait(&mut self, trouble: &Trouble) {
         let wait = match trouble {
             Trouble::Slower(wait) => (*wait).min(LONGEST),
-            Trouble::Revoked(_) => REVOKED,
+            Trouble::Revoked(why) => {
+                let noted = self.shared.borrow_mut().sends(&self.name, why);
+                if let Err(error) = noted {
+                    self.shared.borrow_mut().row(&self.name, &format!("{}: {error:#}", self.name));
+                }
+                REVOKED
+            }
             Trouble::Away(_)
             | Trouble::Doubtful(_)
             | Trouble::Form(_)

@@ -23,6 +23,11 @@ pub fn plain_parts(text: &str, fits: &dyn Fn(&str) -> bool) -> Vec<String> {
     lines(text, &|part| part.to_owned(), fits)
 }
 
+/// The beginning of a text, of at most so many bytes.
+pub fn beginning(text: &str, most: usize) -> &str {
+    text.get(..text.floor_char_boundary(most)).unwrap_or_default()
+}
+
 /// The blocks at the top, each with what follows it up to the next.
 #[allow(clippy::wildcard_enum_match_arm)]
 fn blocks(text: &str) -> Vec<Range<usize>> {

@@ -3,7 +3,7 @@
 //! Held by one thread: it is borrowed for a moment, and never while something is waited for.
 
 use crate::buttons::Buttons;
-use crate::channel::{Chat, Heard, Known, Limits, Welcome};
+use crate::channel::{Chat, Form, Heard, Known, Limits, Welcome};
 use crate::inbox;
 use crate::judge::{Verdict, judged};
 use crate::outbox::{Item, Kind, Outbox, Step};
@@ -41,6 +41,10 @@ pub struct Line {
     /// Its name and id on the platform, once it was connected.
     pub known: Option<Known>,
     pub standing: Standing,
+    /// How it receives, and why; and why nothing can be sent before the owner mends something: a platform may have a sign-in
+    /// for each.
+    inward: (String, String),
+    unsent: String,
     /// Told when there is something to send, or somebody waits for an answer.
     pub wake: Rc<Notify>,
     /// Told when the owner said something.
@@ -97,6 +101,8 @@ impl Line {
             limits,
             known: None,
             standing,
+            inward: ("connecting".into(), String::new()),
+            unsent: String::new(),
             wake: Rc::default(),
             spoken: Rc::default(),
             heard_boot_ms: None,
@@ -126,13 +132,13 @@ impl Line {
 
     /// Whether a Markdown text is within its limits, formatted and plain.
     pub fn fits(&self, text: &str) -> bool {
-        [self.limits.form, crate::channel::Form::Plain]
-            .into_iter()
-            .all(|form| format::length(&format::formatted(text, form), self.limits.unit) <= self.limits.text)
+        let formatted = format::formatted(text, self.limits.form);
+        format::length(&formatted, self.limits.unit) <= self.limits.text
+            && self.fits_plainly(&format::formatted(text, Form::Plain))
     }
 
     pub fn fits_plainly(&self, text: &str) -> bool {
-        format::length(text, self.limits.unit) <= self.limits.text
+        format::length(&format::plainly(text, self.limits.form), self.limits.unit) <= self.limits.text
     }
 }
 
@@ -204,10 +210,12 @@ impl Switchboard {
         Ok(judged(&mut line.state, groups, own, code.as_ref(), heard, clock::wall_ms()))
     }
 
-    /// The channel for what belongs to no chat: the one that the owner named, else the first; none that is gone.
-    pub fn home(&self) -> Option<&Line> {
+    /// The channel for what belongs to no chat, and the owner's chat on it: the one that the owner named, else the first; none
+    /// that is gone.
+    pub fn home(&self) -> Option<(String, Chat)> {
         let there = || self.lines.values().filter(|line| !line.is_gone());
-        there().find(|line| line.settings.home).or_else(|| there().next())
+        let line = there().find(|line| line.settings.home).or_else(|| there().next())?;
+        Some((line.name.clone(), line.owner()?.chat.clone()))
     }
 
     pub fn save(&mut self, name: &str) -> Result<()> {
@@ -295,13 +303,33 @@ impl Switchboard {
         Ok(())
     }
 
-    /// Notes how a channel stands, for the window; a change is said to the guardian's log too.
+    /// Notes how a channel receives.
     pub fn stands(&mut self, name: &str, state: &str, trouble: &str) -> Result<()> {
         let Some(line) = self.lines.get_mut(name) else { return Ok(()) };
-        let trouble = self.keys.scrub(trouble);
-        if line.standing.state != state {
-            state.clone_into(&mut line.standing.state);
+        line.inward = (state.to_owned(), trouble.to_owned());
+        self.tell_standing(name)
+    }
+
+    /// Notes why nothing can be sent on a channel before the owner acts; empty: something was.
+    pub fn sends(&mut self, name: &str, unsent: &str) -> Result<()> {
+        let Some(line) = self.lines.get_mut(name).filter(|line| line.unsent != unsent) else { return Ok(()) };
+        unsent.clone_into(&mut line.unsent);
+        self.tell_standing(name)
+    }
+
+    /// Tells how a channel stands, for the window; a change is said to the guardian's log too, and on the other channels where
+    /// the owner has to act.
+    fn tell_standing(&mut self, name: &str) -> Result<()> {
+        let Some(line) = self.lines.get_mut(name) else { return Ok(()) };
+        let (mut state, mut trouble) = line.inward.clone();
+        if state == "connected" && !line.unsent.is_empty() {
+            (state, trouble) = ("revoked".to_owned(), line.unsent.clone());
+        }
+        let trouble = self.keys.scrub(&trouble);
+        let is_new = line.standing.state != state;
+        if is_new {
             line.standing.since = clock::stamp();
+            line.standing.state.clone_from(&state);
         }
         line.wake.notify_one();
         line.standing.trouble.clone_from(&trouble);
@@ -312,6 +340,16 @@ impl Switchboard {
             format!("{name}: {state}: {trouble}")
         };
         self.row(name, &told);
+        let told = match state.as_str() {
+            "revoked" => {
+                format!("The sign-in of {name} counts no more: {trouble}. What is for you there waits.")
+            }
+            "elsewhere" => format!("Another program receives on {name} with the same sign-in: {trouble}."),
+            _ => String::new(),
+        };
+        if is_new && !told.is_empty() {
+            self.tell_elsewhere(name, &told)?;
+        }
         self.publish()
     }
 

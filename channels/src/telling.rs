@@ -41,7 +41,7 @@ impl Telling {
         // Asks have messages of their own.
         self.state.waiting.retain(|notice| notice.what != What::Ask);
         owes |= self.report(&house, &mut all)?;
-        let home = all.home().and_then(|line| Some((line.name.clone(), line.owner()?.chat.clone())));
+        let home = all.home();
         let per_hour = home
             .as_ref()
             .and_then(|(name, _)| all.lines.get(name))
@@ -69,9 +69,8 @@ impl Telling {
         }
         let Some(day) = newest else { return Ok(false) };
         let is_first = self.state.reported.is_none();
-        let home = all.home().and_then(|line| Some((line.name.clone(), line.owner()?.chat.clone())));
         let is_later = self.state.reported.as_ref().is_none_or(|told| *told < day);
-        if let (Some((channel, chat)), false, true) = (home, is_first, is_later) {
+        if let (Some((channel, chat)), false, true) = (all.home(), is_first, is_later) {
             let bytes = files::read_most(&house.report(&day), MOST_BYTES)?.unwrap_or_default();
             let text = String::from_utf8_lossy(&bytes).into_owned();
             let of = ["report", day.as_str()];

@@ -20,7 +20,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd;
 
-/// Below this width times and tags get no columns of their own.
+/// Below this width times, tags and names get no columns of their own.
 const NARROW: usize = 60;
 /// Columns for exact bytes where the output is no terminal.
 const EXACTLY: usize = 64;
@@ -216,10 +216,14 @@ pub fn painted(paint: &str, text: &str) {
     print_spelled(Stream::Output, &printable::harmless(text), paint);
 }
 
-/// Prints a name in its column, and the text about it.
+/// Prints a name in its column, and the text about it; before it, where there is no room for columns.
 pub fn field(name: &str, text: &str) {
     match is_one() {
         true => beside("1", name, FIELD, text),
+        false if told_width().is_some_and(|width| width < NARROW) => {
+            let (name, mark) = if name.is_empty() { (" ", "") } else { (name, ":") };
+            line(format!("{name}{mark} {}", text.replace('\n', " ")).trim_end());
+        }
         false => line(&format!("{name:<FIELD$} {}", text.replace('\n', " "))),
     }
 }
@@ -250,9 +254,7 @@ pub fn beside(paint: &str, name: &str, wide: usize, text: &str) {
 
 /// Prints exact bytes: each line behind a `|`, cut to the width; `|>` continues the line above.
 pub fn exactly(text: &str) {
-    // Where a window reads, it says how wide it is.
-    let told = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
-    let columns = if is_one() { Some(width()) } else { told() };
+    let columns = if is_one() { Some(width()) } else { told_width() };
     let room = columns.map_or(EXACTLY, |columns| columns.saturating_sub(5).max(8));
     let mut out = Outlet::new(Stream::Output);
     for line in printable::exactly(text).lines() {
@@ -260,6 +262,11 @@ pub fn exactly(text: &str) {
             let _ = writeln!(out, "   |{}{piece}", if number == 0 { ' ' } else { '>' });
         }
     }
+}
+
+/// The width of the window, or of the chat, that reads what is printed.
+fn told_width() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.parse().ok()
 }
 
 /// Pieces of at most `room` columns; nothing is left out, not even spaces.

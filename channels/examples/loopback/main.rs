@@ -17,7 +17,11 @@ fn main() -> Result<()> {
     for (name, folder, loopback) in platform::opened(words)? {
         let told = files::read_small(&folder.join("settings.json"))?;
         let settings = told.map(|told| serde_json::from_slice(&told)).transpose()?.unwrap_or_default();
-        let made: Made = Ok(Box::new(loopback) as Box<dyn Channel>);
+        let missing = files::read_small(&folder.join("missing"))?;
+        let made: Made = match missing {
+            Some(why) => Err(String::from_utf8_lossy(&why).into_owned()),
+            None => Ok(Box::new(loopback) as Box<dyn Channel>),
+        };
         channels.insert(name, (settings, made));
     }
     let keys = Keys::of(BTreeMap::new());

@@ -6,8 +6,8 @@
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use channels::channel::{
-    Attached, Batch, Buttons, Channel, Chat, Form, Heard, Known, Limits, Message, Person, Press, Sent,
-    Trouble, Unit, What, Word,
+    Attached, Batch, Channel, Chat, Form, Heard, Known, Limits, Message, Person, Press, Sent, Trouble, Unit,
+    What, Word,
 };
 use channels::format;
 use house::files;
@@ -46,13 +46,12 @@ impl Loopback {
             "matrix" => Form::MatrixHtml,
             _ => Form::TelegramHtml,
         };
-        let buttons = Buttons { most: 8, data_bytes: 64, label_chars: 64 };
         let limits = Limits {
             text: usize::try_from(number("text", 4_096))?,
             unit: Unit::Chars,
             form,
             file_bytes: number("file_bytes", 1 << 20),
-            buttons: flag("buttons", true).then_some(buttons),
+            buttons: flag("buttons", true),
             edits: flag("edits", true),
             typing: flag("typing", true),
             gap: Duration::from_millis(number("gap_ms", 0)),

@@ -11,7 +11,7 @@ pub fn escaped(text: &str, form: Form, starts: bool, out: &mut String) {
         Form::Plain => out.push_str(text),
         Form::TelegramHtml | Form::MatrixHtml => html(text, out),
         Form::SlackMrkdwn => slack(text, out),
-        Form::DiscordMarkdown => discord(text, starts, out),
+        Form::DiscordMarkdown => discord(text, starts, true, out),
     }
 }
 
@@ -35,15 +35,18 @@ fn entities(text: &str, known: &[(char, &str)], out: &mut String) {
 }
 
 /// Discord's help, "Markdown Text 101": a backslash before a mark makes it a letter. Addresses stay as they are: they become
-/// links of themselves, with any backslash in them.
-fn discord(text: &str, mut starts: bool, out: &mut String) {
+/// links of themselves, with any backslash in them; without `has_links` nothing does.
+pub fn discord(text: &str, mut starts: bool, has_links: bool, out: &mut String) {
     for word in text.split_inclusive(char::is_whitespace) {
         let bare = word.trim_start_matches(['(', '"']);
-        if bare.starts_with("https://") || bare.starts_with("http://") {
+        if has_links && (bare.starts_with("https://") || bare.starts_with("http://")) {
             out.push_str(word);
         } else {
-            for letter in word.chars() {
-                let is_mark = r"\*_~`|<[]@".contains(letter) || (starts && ">#-+".contains(letter));
+            for (at, letter) in word.char_indices() {
+                // Within an address a backslash would be shown, so none begins here.
+                let is_address = word.get(at..).is_some_and(|rest| rest.starts_with("://"));
+                let is_mark =
+                    is_address || r"\*_~`|<[]@".contains(letter) || (starts && ">#-+".contains(letter));
                 if letter == '@' {
                     // "Message formatting" of its reference: nobody is called by a name that is broken.
                     out.push('@');
@@ -57,7 +60,7 @@ fn discord(text: &str, mut starts: bool, out: &mut String) {
                 starts &= letter == ' ';
             }
         }
-        starts = word.ends_with('\n');
+        starts = word.ends_with('\n') || (starts && word.trim().is_empty());
     }
 }
 

@@ -9,8 +9,7 @@ mod link;
 mod rest;
 
 use crate::channel::{
-    Attached, Batch, Button, Buttons, Channel, Chat, Form, Known, Limits, Message, Press, Sent, Trouble,
-    Unit, Welcome,
+    Attached, Batch, Button, Channel, Chat, Form, Known, Limits, Message, Press, Sent, Trouble, Unit, Welcome,
 };
 use crate::door::Door;
 use crate::platforms::calls::{at, body, harmless, put};
@@ -38,7 +37,6 @@ const NONCE_COUNTS: Duration = Duration::from_secs(120);
 /// Reference, Uploading Files.
 const FILE_BYTES: u64 = 10 << 20;
 /// Component Reference: five rows of five buttons, custom_id 1-100 characters, label at most 80.
-const BUTTONS: Buttons = Buttons { most: 25, data_bytes: 100, label_chars: 80 };
 const ROW: usize = 5;
 /// Message resource, Message Flags: SUPPRESS_EMBEDS, for an embed is fetched from wherever a link leads; EPHEMERAL.
 const NO_EMBEDS: u64 = 1 << 2;
@@ -46,10 +44,19 @@ const FOR_ONE: u64 = 1 << 6;
 /// Most events of a batch.
 const BATCH: usize = 100;
 
+pub const LIMITS: Limits = Limits {
+    text: TEXT_CHARS,
+    // Never less than the characters that Discord counts.
+    unit: Unit::Utf16,
+    form: Form::DiscordMarkdown,
+    file_bytes: FILE_BYTES,
+    keys: Some(NONCE_COUNTS),
+    ..Limits::USUAL
+};
+
 pub struct Discord {
     rest: Arc<Rest>,
     gateway: Arc<Gateway>,
-    limits: Limits,
     welcome: watch::Sender<Welcome>,
     inward: tokio::sync::Mutex<Inward>,
 }
@@ -83,17 +90,7 @@ impl Discord {
         let (welcome, welcomed) = watch::channel(Welcome::default());
         let groups = settings.groups.clone();
         let gateway = Arc::new(Gateway { rest: rest.clone(), plan, groups, welcome: welcomed });
-        let limits = Limits {
-            text: TEXT_CHARS,
-            // Never less than the characters that Discord counts.
-            unit: Unit::Utf16,
-            form: Form::DiscordMarkdown,
-            file_bytes: FILE_BYTES,
-            buttons: Some(BUTTONS),
-            keys: Some(NONCE_COUNTS),
-            ..Limits::USUAL
-        };
-        Ok(Self { rest, gateway, limits, welcome, inward: tokio::sync::Mutex::default() })
+        Ok(Self { rest, gateway, welcome, inward: tokio::sync::Mutex::default() })
     }
 
     async fn post(&self, name: &str, major: &str, path: String, what: Body) -> Result<Value, Trouble> {
@@ -117,7 +114,7 @@ impl Discord {
 #[async_trait]
 impl Channel for Discord {
     fn limits(&self) -> &Limits {
-        &self.limits
+        &LIMITS
     }
 
     fn welcome(&self, who: &Welcome) {
@@ -204,9 +201,6 @@ impl Channel for Discord {
     }
 
     async fn fetch(&self, file: &Attached, most: u64) -> Result<Vec<u8>, Trouble> {
-        if file.bytes.is_some_and(|bytes| bytes > most) {
-            return Err(Trouble::Refused(format!("more than {most} bytes")));
-        }
         let mut url = at(&file.place, "/url").as_str().unwrap_or_default().to_owned();
         for is_last in [false, true] {
             if !self.rest.has_files(&url) {

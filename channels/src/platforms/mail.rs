@@ -43,7 +43,6 @@ pub struct Mail {
     sending: smtp::Account,
     reader: Reader,
     door: Door,
-    limits: Limits,
     position: std::sync::Mutex<Option<Position>>,
     /// Whether it begins at now, and nobody was told yet where that is.
     begins: AtomicBool,
@@ -51,11 +50,12 @@ pub struct Mail {
     inbox: Mutex<Option<Inbox>>,
 }
 
-const LIMITS: Limits = Limits {
+pub const LIMITS: Limits = Limits {
     text: 100_000,
     unit: Unit::Chars,
     form: Form::Plain,
     file_bytes: 15 << 20,
+    buttons: false,
     edits: false,
     typing: false,
     // A server takes the same Message-ID twice.
@@ -82,7 +82,6 @@ impl Mail {
             sending: smtp::Account { server: smtp, user, password },
             reader: Reader { address, authserv: settings.authserv.clone() },
             door,
-            limits: LIMITS,
             position: std::sync::Mutex::default(),
             begins: AtomicBool::new(false),
             inbox: Mutex::default(),
@@ -129,7 +128,7 @@ impl Mail {
         Ok((heard, last))
     }
 
-    /// A mail of which not even the sender is read: nobody is told, and it is counted.
+    /// A mail of which not even the sender is read: it is passed over, and nobody is told.
     fn too_large(&self, place: Place, at_ms: u64, bytes: u32) -> Heard {
         let nobody = "unknown".to_owned();
         Heard {
@@ -147,7 +146,7 @@ impl Mail {
 #[async_trait]
 impl Channel for Mail {
     fn limits(&self) -> &Limits {
-        &self.limits
+        &LIMITS
     }
 
     async fn connect(&self, after: Option<&Value>) -> Result<Known, Trouble> {

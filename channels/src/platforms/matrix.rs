@@ -9,8 +9,7 @@ pub mod sync;
 pub mod wire;
 
 use crate::channel::{
-    Attached, Batch, Buttons, Channel, Chat, Form, Known, Limits, Message, Press, Sent, Trouble, Unit,
-    Welcome,
+    Attached, Batch, Channel, Chat, Form, Known, Limits, Message, Press, Sent, Trouble, Unit, Welcome,
 };
 use crate::door::Door;
 use async_trait::async_trait;
@@ -35,7 +34,6 @@ const TYPING_MS: u64 = 10_000;
 
 pub struct Matrix {
     wire: Wire,
-    limits: Limits,
     me: Mutex<String>,
     /// Behind the last batch that was handed on, not that which was acknowledged.
     position: Mutex<Position>,
@@ -58,7 +56,6 @@ impl Matrix {
         })?;
         Ok(Self {
             wire: Wire::new(&settings.url, token, &door)?,
-            limits: LIMITS,
             me: Mutex::default(),
             position: Mutex::default(),
             begins: AtomicBool::new(false),
@@ -123,12 +120,11 @@ impl Matrix {
 }
 
 /// A text stands in an event up to three times, as HTML and plain: together within the 65,536 bytes of an event.
-const LIMITS: Limits = Limits {
+pub const LIMITS: Limits = Limits {
     text: 15_000,
     unit: Unit::Bytes,
     form: Form::MatrixHtml,
     file_bytes: 50 << 20,
-    buttons: Some(Buttons { most: KEYS.len(), data_bytes: 256, label_chars: 60 }),
     gap: Duration::from_millis(200),
     // "Transaction identifiers": a second send with the same one by the same token is answered with the first one's event.
     // Synapse clears those older than 24 hours (events_worker.py, _cleanup_old_transaction_ids).
@@ -139,7 +135,7 @@ const LIMITS: Limits = Limits {
 #[async_trait]
 impl Channel for Matrix {
     fn limits(&self) -> &Limits {
-        &self.limits
+        &LIMITS
     }
 
     async fn connect(&self, after: Option<&Value>) -> Result<Known, Trouble> {
@@ -231,9 +227,8 @@ impl Channel for Matrix {
         self.put(&message.chat, &key, &content).await.map(drop)
     }
 
-    /// There is no place for it: the edit of its message tells what became of a press.
     async fn answer(&self, _press: &Press, _told: &str) -> Result<(), Trouble> {
-        Ok(())
+        Err(Trouble::Refused("Matrix has no answer to a reaction but a message".to_owned()))
     }
 
     async fn typing(&self, chat: &Chat) -> Result<(), Trouble> {

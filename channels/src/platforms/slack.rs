@@ -9,8 +9,8 @@ mod text;
 mod web;
 
 use crate::channel::{
-    Attached, Batch, Buttons, Channel, Chat, Form, Heard, Known, Limits, Message, Press, Sent, Trouble, Unit,
-    Welcome, What,
+    Attached, Batch, Channel, Chat, Form, Heard, Known, Limits, Message, Press, Sent, Trouble, Unit, Welcome,
+    What,
 };
 use crate::door::Door;
 use crate::platforms::calls::{at, body, harmless};
@@ -29,8 +29,6 @@ const OFFICIAL: &str = "https://slack.com";
 const TEXT_CHARS: usize = 3_000;
 /// A file that a message may carry; Slack itself takes a gigabyte.
 const FILE_BYTES: u64 = 50 << 20;
-/// Actions block: at most 25 elements; button element: value at most 2000 characters, text at most 75.
-const BUTTONS: Buttons = Buttons { most: 25, data_bytes: 2_000, label_chars: 75 };
 /// Chats whose last message is kept, the latest ones.
 const PLACES: usize = 100;
 /// Most events of a batch.
@@ -43,10 +41,18 @@ const CROWDED: u32 = 3;
 /// Scopes that nothing works without.
 const NEEDED: [&str; 2] = ["chat:write", "im:history"];
 
+pub const LIMITS: Limits = Limits {
+    text: TEXT_CHARS,
+    unit: Unit::Chars,
+    form: Form::SlackMrkdwn,
+    file_bytes: FILE_BYTES,
+    // Rate limits: one message a second and channel.
+    ..Limits::USUAL
+};
+
 pub struct Slack {
     web: Arc<Web>,
     links: Arc<Links>,
-    limits: Limits,
     welcome: Mutex<Welcome>,
     inward: tokio::sync::Mutex<Inward>,
     outstanding: Mutex<Outstanding>,
@@ -116,19 +122,9 @@ impl Slack {
         let base = if settings.url.is_empty() { OFFICIAL } else { settings.url.trim_end_matches('/') };
         let web = Arc::new(Web::new(door.http().clone(), base, bot, app));
         let links = Arc::new(Links { web: web.clone(), door });
-        let limits = Limits {
-            text: TEXT_CHARS,
-            unit: Unit::Chars,
-            form: Form::SlackMrkdwn,
-            file_bytes: FILE_BYTES,
-            buttons: Some(BUTTONS),
-            // Rate limits: one message a second and channel.
-            ..Limits::USUAL
-        };
         Ok(Self {
             web,
             links,
-            limits,
             welcome: Mutex::default(),
             inward: tokio::sync::Mutex::default(),
             outstanding: Mutex::default(),
@@ -204,7 +200,7 @@ impl Slack {
 #[async_trait]
 impl Channel for Slack {
     fn limits(&self) -> &Limits {
-        &self.limits
+        &LIMITS
     }
 
     fn welcome(&self, who: &Welcome) {
@@ -318,9 +314,6 @@ impl Channel for Slack {
     }
 
     async fn fetch(&self, file: &Attached, most: u64) -> Result<Vec<u8>, Trouble> {
-        if file.bytes.is_some_and(|bytes| bytes > most) {
-            return Err(Trouble::Refused(format!("more than {most} bytes")));
-        }
         let answer = self.web.file(at(&file.place, "/url").as_str().unwrap_or_default()).await?;
         let status = answer.status();
         let kind =

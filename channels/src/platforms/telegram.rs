@@ -6,8 +6,8 @@ mod updates;
 mod wire;
 
 use crate::channel::{
-    Attached, Batch, Button, Buttons, Channel, Chat, Form, Known, Limits, Message, Outgoing, Press, Sent,
-    Trouble, Unit,
+    Attached, Batch, Button, Channel, Chat, Form, Known, Limits, Message, Outgoing, Press, Sent, Trouble,
+    Unit,
 };
 use crate::door::Door;
 use crate::platforms::upload::Upload;
@@ -42,12 +42,18 @@ const TOLD_CHARS: usize = 200;
 const FILE_BYTES: u64 = 20 << 20;
 /// sendPhoto: at most 10 MB.
 const PHOTO_BYTES: usize = 10 << 20;
-/// InlineKeyboardButton: callback_data, 1-64 bytes.
-const DATA_BYTES: usize = 64;
+
+pub const LIMITS: Limits = Limits {
+    text: TEXT_UNITS,
+    unit: Unit::Utf16,
+    form: Form::TelegramHtml,
+    file_bytes: FILE_BYTES,
+    // <https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this>: one message a second to a chat.
+    ..Limits::USUAL
+};
 
 pub struct Telegram {
     api: Api,
-    limits: Limits,
     place: Mutex<Place>,
 }
 
@@ -103,7 +109,7 @@ impl Telegram {
         }
         let base = if settings.url.is_empty() { OFFICIAL } else { settings.url.as_str() };
         let api = Api::new(door.http().clone(), base, token, name);
-        Ok(Self { api, limits: limits(), place: Mutex::default() })
+        Ok(Self { api, place: Mutex::default() })
     }
 
     fn place(&self) -> MutexGuard<'_, Place> {
@@ -172,7 +178,7 @@ impl Telegram {
 #[async_trait]
 impl Channel for Telegram {
     fn limits(&self) -> &Limits {
-        &self.limits
+        &LIMITS
     }
 
     async fn connect(&self, after: Option<&Value>) -> Result<Known, Trouble> {
@@ -279,32 +285,16 @@ impl Channel for Telegram {
     }
 
     async fn fetch(&self, file: &Attached, most: u64) -> Result<Vec<u8>, Trouble> {
-        let too_long = || Trouble::Refused(format!("the file is longer than {most} bytes"));
-        if file.bytes.is_some_and(|bytes| bytes > most) {
-            return Err(too_long());
-        }
         let found = self.api.call::<File>("getFile", &file.place, PATIENCE).await;
         let found = found.map_err(|fault| self.api.trouble(fault))?;
         if found.file_size.is_some_and(|bytes| bytes > most) {
-            return Err(too_long());
+            return Err(Trouble::Refused(format!("the file is longer than {most} bytes")));
         }
         match found.file_path {
             // A server of one's own started with `--local` names a file of its machine, which is none to ask for.
             Some(path) if is_path(&path) => self.api.download(&path, most, FILE_PATIENCE).await,
             _ => Err(Trouble::Refused("Telegram names no file that could be asked for".into())),
         }
-    }
-}
-
-fn limits() -> Limits {
-    Limits {
-        text: TEXT_UNITS,
-        unit: Unit::Utf16,
-        form: Form::TelegramHtml,
-        file_bytes: FILE_BYTES,
-        buttons: Some(Buttons { most: 8, data_bytes: DATA_BYTES, label_chars: 40 }),
-        // <https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this>: one message a second to a chat.
-        ..Limits::USUAL
     }
 }
 

@@ -36,3 +36,4 @@ mod telegram_rules;
 mod telegram_sends;
 mod told;
 mod tunnelled;
+mod walked;

@@ -1,7 +1,7 @@
 //! A Matrix account before a homeserver that refuses, ends connections and has gaps; a real one is in `scripts/trials channels`.
 
 use crate::faithful::matrix::{Answer, Homeserver};
-use channels::channel::{Channel, Chat, Form, Heard, Message, Trouble, Welcome, What};
+use channels::channel::{Channel, Chat, Form, Heard, Message, Press, Trouble, Welcome, What};
 use channels::door::Door;
 use channels::platforms::matrix::Matrix;
 use house::settings::channels::Channel as Settings;
@@ -281,4 +281,12 @@ fn without_a_token_the_owner_hears_what_to_do() {
         Settings { url: "https://x".into(), token_env: "MATRIX_ACCESS_TOKEN".into(), ..Settings::default() };
     let made = Matrix::new(&settings, &|_| None, Door::new(None).unwrap());
     assert!(made.err().unwrap().contains("MATRIX_ACCESS_TOKEN is not set"));
+}
+
+/// Found: a press on bytes that had changed did nothing and said nothing, for Matrix has no place for an answer.
+#[tokio::test]
+async fn a_press_has_no_answer_there_so_that_a_message_gives_it() {
+    let server = Homeserver::start(vec![]).await;
+    let press = Press { data: "yes".into(), message: "$1".into(), reply: Value::Null };
+    assert!(matches!(channel(&server).answer(&press, "nothing was done").await, Err(Trouble::Refused(_))));
 }

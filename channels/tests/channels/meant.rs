@@ -113,8 +113,12 @@ fn names_of_files_lead_nowhere() {
     ] {
         assert_eq!(harmless(name), plain, "{name:?}");
     }
-    assert!(harmless(&"x".repeat(500)).len() <= 80);
-    assert!(harmless(&format!("{}.{}", "x".repeat(500), "y".repeat(500))).len() <= 81);
+    for letter in ["x", "字", "𠮷"] {
+        let long = letter.repeat(500);
+        assert!(harmless(&long).len() <= 100);
+        let name = harmless(&format!("{long}.{long}"));
+        assert!(name.len() <= 121 && name.contains('.'), "{name}");
+    }
 }
 
 #[test]

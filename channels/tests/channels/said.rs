@@ -140,9 +140,14 @@ fn a_word_of_a_hundred_thousand_characters_is_a_file_and_ten_thousand_words_are_
 #[test]
 fn commands_are_answered_by_the_consoles_program_and_a_mistake_by_what_was_meant() {
     let mut home = Home::paired(&["telegram"]);
-    home.say("telegram", "/budget");
-    let told = home.until_sent("telegram", "<pre>");
-    assert!(!told["text"].as_str().unwrap().contains('\u{1b}'));
+    home.say("telegram", "/mind");
+    let told = home.until_sent("telegram", "status: ");
+    let text = told["text"].as_str().unwrap();
+    assert!(!text.contains('\u{1b}') && text.contains("\ndue: nothing by the clock"), "{text}");
+    // A phone breaks lines between words in plain text, and shows code as wide as it is.
+    assert_eq!(told["form"], "Plain");
+    home.say("telegram", "/history --since 2h");
+    home.until_sent("telegram", "\nthoughts 0, actions 0");
     home.say("telegram", "/mnd");
     home.until_sent("telegram", "did you mean /mind?");
     home.say("telegram", "/help");
@@ -189,6 +194,9 @@ fn files_are_kept_under_harmless_names_within_bounds() {
         text.contains("big.bin, too large") && text.contains("liar.bin, which could not be fetched"),
         "{text}"
     );
+    // Who sent it is told at once, whatever the mind makes of it.
+    let told = home.until_sent("telegram", "I do not have every file of this: big.bin, too large");
+    assert!(told["text"].as_str().unwrap().contains("; liar.bin, which could not be fetched"), "{told}");
     let folder = home.house.root().join(".self/received/telegram");
     let names: Vec<String> = fs::read_dir(&folder)
         .unwrap()

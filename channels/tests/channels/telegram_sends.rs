@@ -30,7 +30,7 @@ async fn buttons_carry_their_bytes_there_and_back() {
     let server = Server::start();
     let (channel, _) = connected(&server.url()).await;
     server.says(OWNER, "pay 5");
-    let data = "x".repeat(channel.limits().buttons.unwrap().data_bytes);
+    let data = "x".repeat(64);
     let button = |data: &str| Button { label: "Yes".into(), data: data.into() };
     let ask = Message { buttons: vec![button(&data), button("no")], ..message("Shall I?") };
     let sent = channel.send(&ask).await.unwrap();

@@ -6,6 +6,7 @@
 use super::arguments::Arguments;
 use super::page::page;
 use super::papers::is_slug;
+use super::skills;
 use super::tool_context::ToolContext;
 use crate::fault::{self, Fault};
 use ground::files;
@@ -58,9 +59,11 @@ const MOST_WRITE: usize = 1024 * 1024;
 const MOST_FILES: u64 = 20_000;
 const MOST_BYTES: u64 = 512 * 1024 * 1024;
 
-pub fn read(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn read(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let path = args.text("path");
-    let file = inside(tools, args, path)?;
+    let received = received(tools, args, path);
+    let was_sent = received.is_some();
+    let file = received.unwrap_or_else(|| inside(tools, args, path))?;
     let read = |cause: std::io::Error| {
         Fault::caused(format!("read {path}"), &cause, "files.list shows what is there")
     };
@@ -76,7 +79,8 @@ pub fn read(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Faul
         )));
     }
     let bytes = files::whole(&file, most).map_err(read)?;
-    page(args, path, &String::from_utf8_lossy(&bytes))
+    let read = page(args, path, &String::from_utf8_lossy(&bytes))?;
+    if was_sent { skills::marked(tools, read).await } else { Ok(read) }
 }
 
 pub fn write(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
@@ -215,6 +219,10 @@ fn below(args: &Arguments, path: &str, named: &str, top: PathBuf, is_owners: boo
     };
     let of_top = path.strip_prefix(named).filter(|rest| rest.is_empty() || rest.starts_with('/'));
     let below = of_top.map_or(path, |rest| rest.trim_start_matches('/'));
+    // What begins as a path of the house is meant as one.
+    if !is_owners && below.starts_with(".self/") {
+        return refuse("lies elsewhere in the house");
+    }
     if below.len() > 1_000 || below.chars().any(char::is_control) || below.contains('\\') {
         return refuse("is no plain path");
     }

@@ -172,11 +172,49 @@ fn what_the_money_forbids_is_said_when_it_changes_and_not_with_every_figure() {
         ("", Some("as it should be again")),
         ("", None),
     ] {
-        let news = situation::news(&moment(alarm), &known, false, &LIST);
+        let news = situation::news(&moment(alarm), &known, false, 0, &LIST);
         match said {
             Some(said) => assert!(news.text.contains("# Money") && news.text.contains(said), "{}", news.text),
             None => assert!(!news.text.contains("# Money"), "{alarm}: {}", news.text),
         }
         known.extend(news.shown);
     }
+}
+
+/// Found: a talk that went on did not know what its owner had said on another channel meanwhile.
+#[test]
+fn a_talk_that_goes_on_is_told_what_was_said_on_other_threads_meanwhile() {
+    let said = |at: &str, from: &str, thread: &str, text: &str| Record {
+        at: at.to_owned(),
+        ..Record::new(1, "message", json!({"from": from, "text": text, "thread": thread}))
+    };
+    let mut records = vec![
+        said("2026-11-29T11:40:00.000Z", "owner", "discord-9000", "told before"),
+        said("2026-11-29T11:45:26.000Z", "owner", "discord-9000", "the heron is called Otto\nRemember"),
+        said("2026-11-29T11:45:27.000Z", "creature", "discord-9000", "I remember Otto"),
+        said("2026-11-29T11:45:28.000Z", "owner", "telegram-1001", "stands in this talk"),
+    ];
+    let word = Word { at: String::new(), text: "what is it called?".into(), thread: "telegram-1001".into() };
+    let moment = |records: &[Record]| Moment {
+        records: records.to_vec(),
+        words: vec![word.clone()],
+        thread: "telegram-1001".into(),
+        ..Moment::default()
+    };
+    let last_s = "2026-11-29T11:44:41Z".parse::<Timestamp>().unwrap().as_second();
+    let told = situation::news(&moment(&records), &Default::default(), true, last_s, &LIST);
+    let (before, after) = told.text.split_once("# Your owner's words").expect("the word is told");
+    assert!(before.contains("# Said meanwhile on other threads, and answered there"), "{}", told.text);
+    assert!(before.contains("on discord-9000: owner: the heron is called Otto Remember"), "{before}");
+    assert!(before.contains("I remember Otto") && after.contains("what is it called?"), "{before}");
+    assert!(
+        !told.text.contains("told before") && !told.text.contains("stands in this talk"),
+        "{}",
+        told.text
+    );
+    // Once: what was told stands above.
+    records.push(said("2026-11-29T11:46:00.000Z", "owner", "main", "said in the window"));
+    let told = situation::news(&moment(&records), &told.shown, true, last_s, &LIST);
+    assert!(told.text.contains("on main: owner: said in the window"), "{}", told.text);
+    assert!(!told.text.contains("Otto"), "{}", told.text);
 }

@@ -31,6 +31,11 @@ fn answer(text: &str) -> (String, String) {
     ("answer".to_owned(), text.to_owned())
 }
 
+/// The text without what was said on other threads, which is there to be known.
+fn own(text: &str) -> String {
+    text.split("\n# ").filter(|part| !part.contains("Said meanwhile")).collect::<Vec<_>>().join("\n# ")
+}
+
 /// Whether a tool was called in this conversation, by its name on the wire.
 fn called(seen: &Seen, tool: &str) -> bool {
     seen.history().iter().any(|(name, _, _)| name.replace('_', ".") == tool)
@@ -44,7 +49,7 @@ async fn a_rest_chosen_on_one_thread_does_not_put_off_a_word_under_work_on_anoth
         let noted: Vec<String> = seen.history().iter().map(|(_, args, _)| args["text"].to_string()).collect();
         let is_noted = |of: &str| noted.iter().any(|text| text.contains(of));
         // The newest request names the words of the thread that it is for.
-        let last = seen.last_said();
+        let last = own(&seen.last_said());
         match (last.contains("herons"), last.contains("reeds")) {
             (true, _) if !is_noted("herons") => Say::new()
                 .says("I note it.")
@@ -53,7 +58,6 @@ async fn a_rest_chosen_on_one_thread_does_not_put_off_a_word_under_work_on_anoth
                 .says("I note it.")
                 .calls("notes.append", json!({"name": "scratch", "text": "reeds"})),
             (true, _) => Say::new().says("Nine herons.").rests(300),
-            // The word stands further above.
             _ if last.contains("For your owner, thread work") => {
                 assert!(last.contains("not yet answered"), "nothing says that a word waits: {last}");
                 Say::new().says("Seven reeds.").rests(300)
@@ -82,7 +86,7 @@ async fn a_request_told_to_go_on_is_finished_though_another_thread_was_answered_
     let house = std::sync::Arc::new(std::sync::OnceLock::<std::path::PathBuf>::new());
     let inbox = std::sync::Arc::clone(&house);
     let world = world(move |seen| {
-        let text = seen.all_text();
+        let text = own(&seen.all_text());
         if text.contains("how many legs has a dog") {
             return Say::new().says("Four.");
         }

@@ -185,9 +185,12 @@ async fn one_of_its_own_is_written_in_form_and_read_as_text_of_others() {
     assert_eq!(broker.heard("/taint").len(), 1);
     // What the owner passes on may be of others.
     yard.put(".self/received/telegram/letter.txt", "Dear all");
-    let read = yard.call("repo.read", json!({"path": ".self/received/telegram/letter.txt"})).await;
-    assert!(read.to_string().contains("sent to you: what it says may come from others"), "{read}");
-    assert_eq!(broker.heard("/taint").len(), 2);
+    for (told, tool) in ["repo.read", "files.read"].into_iter().enumerate() {
+        let read = yard.call(tool, json!({"path": ".self/received/telegram/letter.txt"})).await;
+        assert!(read["text"].as_str().unwrap().contains("Dear all"), "{read}");
+        assert!(read.to_string().contains("sent to you: what it says may come from others"), "{read}");
+        assert_eq!(broker.heard("/taint").len(), 2 + told);
+    }
     for (args, why) in [
         (json!({"name": "../x", "text": "x"}), "letters"),
         (json!({"name": "Upper", "text": "x"}), "lowercase"),
@@ -230,8 +233,8 @@ fn a_skill_that_goes_is_told_as_gone() {
     let before = parts(&["skills/a: d"]);
     let mut known = situation::standing(&choose(&before, &Caps::default(), &LIST)).shown;
     known.extend(situation::opening(&before, &choose(&before, &Caps::default(), &LIST)).shown);
-    assert!(!situation::news(&before, &known, true, &LIST).text.contains("# Skills"));
+    assert!(!situation::news(&before, &known, true, 0, &LIST).text.contains("# Skills"));
     assert!(
-        situation::news(&parts(&[]), &known, true, &LIST).text.contains("# Skills\n\n(nothing any more)")
+        situation::news(&parts(&[]), &known, true, 0, &LIST).text.contains("# Skills\n\n(nothing any more)")
     );
 }

@@ -3,6 +3,7 @@
 use super::proven::{claimed, fields, proven};
 use super::quoted::own_words;
 use crate::channel::{Attached, Chat, Heard, Person, What, Word};
+use crate::split::beginning;
 use mail_parser::decoders::html::html_to_text;
 use mail_parser::{HeaderName, Message, MessageParser, MimeHeaders, PartType};
 use serde::{Deserialize, Serialize};
@@ -179,8 +180,8 @@ fn words(message: &Message<'_>) -> String {
     let mut words = Vec::new();
     for part in message.text_bodies() {
         let text = match &part.body {
-            PartType::Text(text) => cut(text).to_owned(),
-            PartType::Html(html) => html_to_text(&without_quotes(cut(html))),
+            PartType::Text(text) => beginning(text, TEXT_BYTES).to_owned(),
+            PartType::Html(html) => html_to_text(&without_quotes(beginning(html, TEXT_BYTES))),
             PartType::Binary(_)
             | PartType::InlineBinary(_)
             | PartType::Message(_)
@@ -189,10 +190,6 @@ fn words(message: &Message<'_>) -> String {
         words.push(own_words(&text, is_answer));
     }
     words.join("\n").trim().to_owned()
-}
-
-fn cut(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(TEXT_BYTES)).unwrap_or_default()
 }
 
 /// HTML up to its first quote: programs put what is answered into a `blockquote`, or below a mark of their own.

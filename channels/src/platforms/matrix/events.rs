@@ -3,6 +3,7 @@
 //! Matrix client-server API, "Instant Messaging", "Event replacements", "Event annotations and reactions", "Threading", "Redactions".
 
 use crate::channel::{Attached, Button, Word};
+use crate::split::beginning;
 use serde_json::{Value, json};
 
 /// Key of a message's content under which its buttons stand, each with the reaction that presses it.
@@ -104,7 +105,8 @@ fn word(content: &Value, message: &str, me: &str) -> Option<Word> {
     let name = text("filename").unwrap_or(body);
     let caption = if name == body { "" } else { body };
     let bytes = content.pointer("/info/size").and_then(Value::as_u64);
-    let attached = Attached { name: cut(name, NAME_BYTES), bytes, place: json!({ "mxc": url }) };
+    let attached =
+        Attached { name: beginning(name, NAME_BYTES).to_owned(), bytes, place: json!({ "mxc": url }) };
     Some(Word { message: message.to_owned(), text: caption.to_owned(), files: vec![attached], is_addressed })
 }
 
@@ -116,10 +118,6 @@ fn without_fallback(body: &str) -> &str {
     body.split_once("\n\n").map_or(body, |(quote, rest)| {
         if quote.lines().all(|line| line.starts_with('>')) { rest } else { body }
     })
-}
-
-fn cut(text: &str, most: usize) -> String {
-    text.get(..text.floor_char_boundary(most)).unwrap_or_default().to_owned()
 }
 
 /// Server and id of a file's address ("Matrix Content (mxc://) URIs"): of letters that cannot leave their place.

@@ -266,7 +266,7 @@ fn files(whole: &Value) -> Vec<Attached> {
 fn attached(file: &Value, kind: &str, ending: &str) -> Option<Attached> {
     let text = |name: &str| file.get(name).and_then(Value::as_str);
     let id = text("file_id")?;
-    let name = text("file_name").map(str::to_owned);
+    let name = text("file_name").filter(|name| !name.is_empty()).map(str::to_owned);
     let name = name.unwrap_or_else(|| format!("{kind}-{}{ending}", text("file_unique_id").unwrap_or("1")));
     Some(Attached {
         name,

@@ -6,10 +6,16 @@ use super::context::{self, Caps, Parts};
 use super::conversation::{UNANSWERED, fingerprint};
 use super::moment::{Moment, Word};
 use crate::ToolList;
+use jiff::Timestamp;
+use memory::{Record, kinds};
+use serde_json::Value;
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 const SKILLS: &str = "Skills";
+/// Most messages of other threads that a talk is told of, and most characters of one.
+const MOST_ELSEWHERE: usize = 12;
+const ELSEWHERE_CHARS: usize = 400;
 const CHECKLIST: &str = "Checklist (self/HEARTBEAT.md)";
 
 /// Text said to the model, and a hash of each part of the situation that it shows, by title.
@@ -85,8 +91,15 @@ pub fn opening(moment: &Moment, parts: &Parts) -> Said {
     said
 }
 
-/// Says what is new since `known` was shown; `wake`: a new wake begins, and is told the hour and its reasons.
-pub fn news(moment: &Moment, known: &BTreeMap<String, String>, wake: bool, tools: &ToolList) -> Said {
+/// Says what is new since `known` was shown; `wake`: a new wake begins, and is told the hour, its reasons, and what was said on
+/// other threads since `last_s`.
+pub fn news(
+    moment: &Moment,
+    known: &BTreeMap<String, String>,
+    wake: bool,
+    last_s: i64,
+    tools: &ToolList,
+) -> Said {
     let mut said = Said::default();
     let parts = LazyCell::new(|| context::choose(moment, &Caps::default(), tools));
     if moment.purpose_changed || !known.contains_key("PURPOSE.md") {
@@ -100,6 +113,10 @@ pub fn news(moment: &Moment, known: &BTreeMap<String, String>, wake: bool, tools
     }
     if wake && known.contains_key(CHECKLIST) {
         said.part(known, CHECKLIST, &parts.checklist);
+    }
+    if wake && moment.answers() {
+        let lines = elsewhere(moment, last_s);
+        said.lines(known, "Said meanwhile on other threads, and answered there", &lines, lines.len());
     }
     match wake {
         true => situation(&mut said, known, moment, &parts),
@@ -131,6 +148,24 @@ fn happened(said: &mut Said, known: &BTreeMap<String, String>, moment: &Moment) 
     said.lines(known, "Events", &events(moment), 0);
     let (words, unseen) = (words(moment), moment.words.len().saturating_sub(moment.unseen));
     said.lines(known, "Your owner's words, not yet answered", &words, unseen);
+}
+
+/// The newest that the owner and the creature said to each other on other threads: they are one talk to the owner.
+fn elsewhere(moment: &Moment, last_s: i64) -> Vec<String> {
+    let thread = |record: &Record| {
+        let named = record.data.get("thread").and_then(Value::as_str).filter(|thread| !thread.is_empty());
+        named.unwrap_or("main").to_owned()
+    };
+    let is_later = |record: &&Record| record.at.parse::<Timestamp>().is_ok_and(|at| at.as_second() >= last_s);
+    let said = moment.records.iter().rev().take_while(is_later);
+    let said = said.filter(|record| record.kind == "message" && thread(record) != moment.thread());
+    let line = |record: &Record| {
+        let at = record.at.get(..19).unwrap_or(&record.at);
+        format!("- {at} on {}: {}", thread(record), kinds::said(record, ELSEWHERE_CHARS)).replace('\n', " ")
+    };
+    let mut lines: Vec<String> = said.take(MOST_ELSEWHERE).map(line).collect();
+    lines.reverse();
+    lines
 }
 
 fn events(moment: &Moment) -> Vec<String> {

@@ -110,7 +110,7 @@ impl ModelMind {
         let Some(current) = &mut self.current else { return Ok(()) };
         current.close()?;
         let wake = moment.round == 0 || !current.is_turn_of_model() || current.life != moment.life;
-        let said = situation::news(moment, &current.shown, wake, self.tools);
+        let said = situation::news(moment, &current.shown, wake, current.at_s, self.tools);
         self.tell(said, moment)
     }
 

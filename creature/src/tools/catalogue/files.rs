@@ -10,7 +10,7 @@ pub(super) const TOOLS: &[Tool] = &[
         "files.read",
         &[PATH, FROM, LINES],
         House,
-        Now(files::read),
+        async_run!(files::read),
         ALL_SUBSESSIONS,
         "read a file of your workspace, `lines` lines from line `from`; `next_from` is where it goes on",
     ),
