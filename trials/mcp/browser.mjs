@@ -5,6 +5,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { holds, root, until } from '../page/told.mjs';
 import { Broker, modules, node, pids } from './broker.mjs';
+import { DEADLINE, READS, rows, through } from './rows.mjs';
 
 const NAMES = ['garden.test=127.0.0.1', 'private.test=10.0.0.7', 'inside.test=192.168.0.1'];
 
@@ -164,6 +165,26 @@ async function falls(broker, garden, use, { shows, visit }) {
   holds(hosts.some((line) => line.path.startsWith('private.test') && line.decision === 'refused_address'), 'so is a refusal');
 }
 
+/** The same browser, with what every server is put through. */
+async function each(garden, chromium, more, files) {
+  const secret = 'sk-browser-0123456789abcdef';
+  const text = (house) => {
+    const before = JSON.stringify(through('KEY', [node])).slice(1, -1);
+    return settings(house, chromium)
+      .replace(JSON.stringify(node), before)
+      .replace('read = [', `env = ["KEY"]\nread = [${JSON.stringify(READS)}, `)
+      .replace('per_hour = 600\n', `$&${DEADLINE}`);
+  };
+  const broker = await Broker.start(text, { files, more, env: { KEY: secret } });
+  try {
+    await broker.met();
+    const given = { url: `${garden.url}/` };
+    await rows('the browser', broker, { server: 'browser', tool: 'browser_navigate', given, shows: /garden/, secret });
+  } finally {
+    await broker.end();
+  }
+}
+
 export async function browser() {
   const chromium = process.env.CHROMIUM || ['chromium', 'chromium-browser', 'google-chrome'].map(which).find(Boolean);
   if (!chromium) {
@@ -183,6 +204,7 @@ export async function browser() {
     await hostile(broker, garden, use, page);
     await falls(broker, garden, use, page);
     console.log(`   ${garden.seen.length} requests reached the site, ${Date.now() - started} ms`);
+    await each(garden, chromium, more, files);
   } finally {
     await broker.end();
     garden.end();

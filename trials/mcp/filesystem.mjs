@@ -4,6 +4,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { holds, until } from '../page/told.mjs';
 import { Broker, modules, node, pids, walled } from './broker.mjs';
+import { DEADLINE, READS, rows, through } from './rows.mjs';
 
 const RULES = '[[mcp.it.rules]]\ntool = "*"\ndo = "allow"\nlooks = true\n';
 const FILES = {
@@ -71,8 +72,26 @@ async function reaches(network) {
   }
 }
 
+async function each() {
+  const secret = 'sk-files-0123456789abcdef';
+  const script = path.join(modules, '@modelcontextprotocol/server-filesystem/dist/index.js');
+  const settings = (house) => {
+    const command = through('KEY', [node, script, path.join(house, 'notes')]);
+    return walled(command, `env = ["KEY"]\n${DEADLINE}`, ['notes', READS]) + RULES;
+  };
+  const broker = await Broker.start(settings, { files: FILES, env: { KEY: secret } });
+  try {
+    await broker.met();
+    const given = { path: broker.path('notes/birds.txt') };
+    await rows('the file server', broker, { tool: 'read_text_file', given, shows: /heron/, secret });
+  } finally {
+    await broker.end();
+  }
+}
+
 export async function filesystem() {
   await walls();
+  await each();
   const none = await reaches('none');
   holds(none.reached === 0, 'network = "none" reaches nothing', none.answer);
   const open = await reaches('open');

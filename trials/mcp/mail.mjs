@@ -2,10 +2,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { figure, holds, rest, tried, until } from '../page/told.mjs';
-import { Broker } from './broker.mjs';
-import { Hand, program, settings } from './mail/hand.mjs';
+import { brokered, each } from './mail/brokered.mjs';
+import { Hand, PLACE, letter, program, settings } from './mail/hand.mjs';
 import { served } from './served.mjs';
-import { Mailbox, PASSWORD, Proxy, missing } from './mail/servers.mjs';
+import { Mailbox, Proxy, missing } from './mail/servers.mjs';
 
 /** Scenarios of a server that do not pass, by why: the heading of docs/mail.md that says so. */
 const NAMED = [
@@ -14,10 +14,6 @@ const NAMED = [
   [/^server-s|^dns-|^http-/, 'A door of HTTP'],
 ];
 const ID = /Message-ID ([0-9a-f]+@example\.test)/;
-const PLACE = /\S+:\d+:\d+/;
-
-const letter = (subject, text, more = '') =>
-  `From: Ann <ann@example.test>\nTo: me@example.test\nSubject: ${subject}\nMessage-ID: <${subject.replace(/\W/g, '')}@example.test>\nDate: Sat, 28 Nov 2026 10:00:00 +0000\n${more}\n${text}\n`;
 
 /** A message of the inbox, by a word of its subject. */
 async function found(hand, subject, folder = 'INBOX') {
@@ -309,73 +305,13 @@ async function news(box) {
   proxy.end();
 }
 
-const RULES = `
-[[mcp.it.rules]]
-tool = "search"
-do = "allow"
-looks = true
-[[mcp.it.rules]]
-tool = "read"
-do = "allow"
-looks = true
-[[mcp.it.rules]]
-tool = "reply"
-with = { to = "ann@example.test" }
-do = "allow"
-[[mcp.it.rules]]
-tool = "send"
-do = "ask"
-`;
-
-/** Through the real broker, behind the walls: rules, an ask, the owner's yes, and a new recipient after text of others. */
-async function brokered(box) {
-  const set = { MAIL_ADDRESS: 'me@example.test', MAIL_IMAP: `imaps://localhost:${box.ports.imaps}`, MAIL_SMTP: `smtps://localhost:${box.ports.smtps}`, SSL_CERT_FILE: box.path('ca.pem') };
-  const values = Object.entries(set).map(([name, value]) => `${name} = ${JSON.stringify(value)}`).join(', ');
-  // The certificate lies in a folder of its own: the servers' is none of the hand's.
-  const text = `[mcp.it]\nhand = "mail"\nenv = ["MAIL_PASSWORD"]\nset = { ${values.replace(box.path('ca.pem'), box.path('trusted/ca.pem'))} }\nread = [${JSON.stringify(box.path('trusted'))}]\nnetwork = "open"\nwatch = ["mail://*"]\n${RULES}`;
-  fs.mkdirSync(box.path('trusted'), { recursive: true });
-  fs.copyFileSync(box.path('ca.pem'), box.path('trusted/ca.pem'));
-  const broker = await Broker.start(text, { files: { '.env': `MAIL_PASSWORD=${PASSWORD}\n` } });
-  try {
-    const met = await broker.met();
-    holds(!met.trouble && met.all_tools >= 10, 'the broker starts the hand behind the walls', JSON.stringify(met));
-    await rest(2_000);
-    const since = Date.now();
-    await box.receive(letter('For the broker', `the password is ${PASSWORD}`));
-    const told = () => fs.existsSync(broker.path('.self/news.jsonl')) && fs.readFileSync(broker.path('.self/news.jsonl'), 'utf8');
-    const news = JSON.parse(await until('news of the mail', told));
-    figure('a watched mailbox is news to the creature after', Date.now() - since, 'ms', 10_000);
-    holds(news.event === 'changed' && news.resources.join() === 'mail://inbox', 'a mail that comes is news where the owner watches', JSON.stringify(news));
-    const place = await until('the mail', async () => (await broker.call('search', { subject: 'For the broker' })).body?.match(PLACE)?.[0]);
-    const read = await broker.call('read', { message: place });
-    holds(read.ok && read.body.includes('From: Ann <ann@example.test>') && !read.body.includes(PASSWORD), 'a mail is read, without the password', JSON.stringify(read));
-    const strange = await broker.call('reply', { message: place, to: ['eve@example.test'], text: 'x' });
-    holds(!strange.ok && !strange.asked, 'an answer to somebody whom no rule names is refused', JSON.stringify(strange));
-    const known = await broker.call('reply', { message: place, to: ['ann@example.test'], text: 'Yes.' });
-    holds(known.ask || /wait/i.test(JSON.stringify(known)), 'after text of others a new recipient asks, though a rule allows it', JSON.stringify(known));
-    const asked = await broker.call('send', { to: ['carl@example.test'], subject: 'asked', text: 'May it?' });
-    const lines = () => fs.readFileSync(broker.path('.self/asks.jsonl'), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
-    const waiting = lines().filter((line) => JSON.stringify(line).includes('carl@example.test')).at(-1);
-    holds(waiting && JSON.stringify(waiting).includes('May it?'), 'an ask shows recipients and text', JSON.stringify({ asked, waiting }).slice(0, 600));
-    holds(box.arrived('Subject: asked').length === 0, 'and nothing leaves before the yes');
-    const { id, digest } = waiting;
-    fs.appendFileSync(broker.path('.self/broker/answers.jsonl'), `${JSON.stringify({ at: new Date().toISOString(), id, answer: 'approve', digest })}\n`);
-    await until('the approved mail', () => box.arrived('Subject: asked').length);
-    await rest(500);
-    holds(box.arrived('Subject: asked').length === 1 && box.copies('Subject: asked').length === 1, 'after it the mail is sent, once');
-    holds(fs.readdirSync(broker.path('.self/broker/mcp/it/outbox')).length === 1, 'its note lies in the hand\'s own home');
-  } finally {
-    await broker.end();
-  }
-}
-
 export async function mail() {
   const why = missing() ?? (fs.existsSync(program) ? undefined : `${program} is not built`);
   if (why) return console.log(`   skipped: ${why}`);
   const box = await Mailbox.start();
   try {
     await tried('mail, judged', () => served('feral-mail', [program], { env: settings(box, box.path('home-judged')) }, NAMED));
-    for (const [what, run] of Object.entries({ looks, writes, refusals, secured, copies, kept, news, steps, brokered, slow })) {
+    for (const [what, run] of Object.entries({ looks, writes, refusals, secured, copies, kept, news, steps, brokered, each, slow })) {
       await tried(`mail, ${what}`, () => run(box));
     }
   } finally {

@@ -6,7 +6,7 @@ import { holds, root, until } from '../page/told.mjs';
 import { Broker, pids } from './broker.mjs';
 import { CHAIN, Chain, ETHER, program } from './chain.mjs';
 
-const PASSWORD = 'a trial of the wallet 0123';
+export const PASSWORD = 'a trial of the wallet 0123';
 /** Accounts of the node's own, and the contracts as its first account makes them; with their checksums. */
 export const FRIEND = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 export const STRANGER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
@@ -50,10 +50,10 @@ export const OPEN = '[[mcp.it.rules]]\ntool = "*"\ndo = "allow"\n';
 
 export class Purse {
   /** A new wallet with 10 ether and 1,000 of the token, its chain, and a broker with these rules. */
-  static async start(text, { before = [], env = {} } = {}) {
+  static async start(text, { before = [], env = {}, how = 'hand = "wallet"\n' } = {}) {
     const purse = new Purse();
     purse.chain = await Chain.start();
-    const settings = `[mcp.it]\nhand = "wallet"\nenv = ["FERAL_WALLET_PASSWORD"]\nnetwork = "open"\n`
+    const settings = `[mcp.it]\n${how}env = ["FERAL_WALLET_PASSWORD"]\nnetwork = "open"\n`
       + `untrusted = false\nper_hour = 1000000\n${text}`;
     purse.env = { FERAL_WALLET_PASSWORD: PASSWORD, ...env };
     const files = (house) => made(purse, path.join(house, '.self/broker/mcp/it'), before);

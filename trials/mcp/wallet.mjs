@@ -3,7 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { holds, rest, root, until } from '../page/told.mjs';
 import { ETHER, program, text_of } from './chain.mjs';
-import { FEE, FRIEND, GRIM, OPEN, Purse, STRANGER, TOKEN, rules } from './purse.mjs';
+import { FEE, FRIEND, GRIM, OPEN, PASSWORD, Purse, STRANGER, TOKEN, rules } from './purse.mjs';
+import { DEADLINE, READS, rows, through } from './rows.mjs';
 import { served } from './served.mjs';
 import { kills, limits } from './wallet_money.mjs';
 
@@ -202,10 +203,29 @@ async function conforms() {
   }
 }
 
+/** What every server is put through; and a key that its password does not open. */
+async function each() {
+  const own = program(root);
+  const folders = JSON.stringify([READS, path.dirname(own)]);
+  const how = `command = ${JSON.stringify(through('FERAL_WALLET_PASSWORD', [own]))}\nread = ${folders}\n${DEADLINE}`;
+  const purse = await Purse.start(OPEN.replace('do =', 'looks = true\ndo ='), { how });
+  try {
+    await rows('the wallet', purse.broker, { tool: 'balance', shows: /"ETH":\s*"10"/, secret: PASSWORD });
+    await purse.again('SIGTERM', { FERAL_WALLET_PASSWORD: 'another password 0123' });
+    const shut = await purse.broker.call('balance');
+    holds(!shut.ok && /cannot be reached/.test(shut.error), 'with a wrong password it does not start, and that is told', JSON.stringify(shut));
+    await purse.again('SIGTERM', { FERAL_WALLET_PASSWORD: PASSWORD });
+    holds((await purse.broker.call('balance')).ok, 'and with the right one it does');
+  } finally {
+    await purse.end();
+  }
+}
+
 export async function wallet({ is_full }) {
   if (!fs.existsSync(program(root))) throw new Error(`build it first: cargo build --manifest-path hands/Cargo.toml --target-dir target/hands`);
   await conforms();
   await works();
+  await each();
   await refuses();
   await unsure();
   await limits(is_full ? 3_000 : 1_000);

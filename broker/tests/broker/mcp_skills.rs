@@ -97,6 +97,24 @@ async fn a_skill_whose_text_says_otherwise_what_it_is_for_is_not_given() {
     assert!(body.contains("says otherwise what it is for"), "{said}");
 }
 
+#[tokio::test]
+async fn no_tool_stands_in_the_place_of_a_skill_and_skills_that_cannot_be_read_cost_the_tools_nothing() {
+    for (mode, seen) in [("shadows skills", "How letters are written"), ("broken skills", "")] {
+        let home = home_with(
+            mode,
+            "",
+            &format!("{RULES}[[mcp.like.rules]]\ntool = \"look\"\ndo = \"allow\"\nlooks = true\n"),
+        );
+        let open = home.open().await;
+        met(&open).await;
+        let lines = open.get("/status").await["mcp"].as_str().unwrap().to_owned();
+        let skill = lines.lines().find_map(|line| line.strip_prefix("- skills/garden/letters: "));
+        assert_eq!(skill.unwrap_or_default(), seen, "{mode}: {lines}");
+        assert_eq!(call(&open, "look", json!({})).await["ok"], true, "{mode}");
+        assert_eq!(call(&open, SKILL, json!({})).await["ok"], !seen.is_empty(), "{mode}");
+    }
+}
+
 #[test]
 fn front_matter_is_compared_field_by_field_whatever_its_style() {
     let said = json!({"name": "a", "description": "x: y", "n": 2.5, "yes": true, "none": null, "list": [1, {"k": "v"}]});

@@ -2,7 +2,7 @@
 
 use house::bounds::{brief, short};
 use house::records::history::Death;
-use house::records::memory::{Action, Agenda, Data, Outcome, Record};
+use house::records::memory::{Agenda, Data, Outcome, Record};
 use house::records::text;
 use house::terminal::Row;
 use serde_json::Value;
@@ -35,15 +35,6 @@ fn outcome(result: Outcome) -> (&'static str, String) {
     }
 }
 
-/// The tool of an action; of a call that goes to a server, the server and its tool too.
-fn called(action: Action) -> String {
-    let word = |key: &str| action.args()?.get(key)?.as_str();
-    match (word("server"), word("tool")) {
-        (Some(server), Some(tool)) => format!("{} {server} {tool}", action.tool()),
-        _ => action.tool().to_owned(),
-    }
-}
-
 /// Whether a record is an action that became an ask, which is shown as such.
 pub fn is_ask(record: &Value) -> bool {
     Record(record).action().and_then(|action| action.result()?.asked()).is_some()
@@ -61,7 +52,7 @@ pub fn row(record: &Value) -> Option<Row> {
         Data::Thought(of) => ("thought", "36", thought(of.monologue(), of.intent())),
         Data::Action(action) => {
             let (paint, outcome) = outcome(action.result()?);
-            ("action", paint, format!("{} {outcome}", called(action)))
+            ("action", paint, format!("{} {outcome}", action.called()))
         }
         Data::SelfChange(edit) => {
             let end = if edit.ok() { String::new() } else { format!(": {}", edit.error()) };

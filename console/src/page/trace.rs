@@ -56,7 +56,7 @@ pub fn spans<'a>(found: &'a Found, calls: Vec<Span<'a>>) -> Vec<Span<'a>> {
         let Some(at_ms) = moments::ms(Record(record).at()) else { continue };
         if let Some(action) = Record(record).action() {
             let class = if action.is_ok() { "act" } else { "act-failed" };
-            let name = brief(action.tool(), NAME_CHARS);
+            let name = brief(&action.called(), NAME_CHARS);
             let from_ms = before_ms.min(at_ms);
             spans.push(Span { name, class, from_ms, to_ms: at_ms, micro: 0, record: Some(record) });
         }

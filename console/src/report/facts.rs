@@ -188,7 +188,7 @@ impl Facts {
         self.actions += 1;
         match tool {
             _ if !result.ok() => {
-                self.failed.add(&format!("{} ({})", brief(tool, 40), brief(result.error(), 60)));
+                self.failed.add(&format!("{} ({})", brief(&action.called(), 60), brief(result.error(), 60)));
             }
             _ if result.asked().is_some() => {}
             _ if !result.drafted().is_empty() => self.made.add(result.drafted()),

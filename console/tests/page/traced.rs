@@ -23,7 +23,11 @@ fn calls_and_acts_follow_one_another() {
     let found = Found {
         thought: record(6.0, "thought", json!({"thought": 7})),
         after: vec![
-            record(8.0, "action", json!({"tool": "web.read", "result": {"ok": true}})),
+            record(
+                8.0,
+                "action",
+                json!({"tool": "mcp.call", "args": {"server": "mail", "tool": "search"}, "result": {"ok": true}}),
+            ),
             record(9.0, "observation", json!({"about": "note"})),
             record(9.5, "action", json!({"tool": "repo.read", "result": {"ok": false}})),
         ],
@@ -39,7 +43,7 @@ fn calls_and_acts_follow_one_another() {
         told,
         [
             ("some-model".into(), 0, 4_500, "model"),
-            ("web.read".into(), 5_000, 7_000, "act"),
+            ("mcp.call mail search".into(), 5_000, 7_000, "act"),
             ("repo.read".into(), 8_000, 8_500, "act-failed"),
         ]
     );

@@ -16,9 +16,11 @@ use nix::sys::wait::WaitStatus;
 use processes::child::{self, Occupant, Start, Tree};
 use processes::exits::memory_kills;
 use processes::granted::Granted;
-use processes::prepare;
+use processes::{made, prepare};
 use repo::tree::short;
 use serde_json::json;
+use std::fs::TryLockError;
+use std::path::PathBuf;
 
 /// Time in which a life names its mind.
 const NAMED_MS: Millis = 60_000;
@@ -47,12 +49,25 @@ pub struct Life {
     pub watched: Watched,
 }
 
+/// The command that runs what was just built: cargo, but where it would wait for another that builds there, as an
+/// editor's language server does. A life has `boot_s` until its first beat, whoever builds.
+fn cargo_run(built: PathBuf) -> (PathBuf, Vec<String>) {
+    let lock = files::open(&built.with_file_name(".cargo-lock")).ok().flatten();
+    if lock.is_some_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))) {
+        tracing::info!("another cargo works in target/creature: what was built is run without it");
+        return (built, vec![]);
+    }
+    let mut args = made::cargo_args("run");
+    args.push("--quiet".into());
+    (made::cargo(), args)
+}
+
 impl Living {
     pub fn new(house: &House, walled: Walled) -> Self {
         Self { walled, heart: Heartbeat::new(house.heartbeat()), life: None, request_seen: None }
     }
 
-    /// Starts a life of the version that was found, from its kept binary or the one just built.
+    /// Starts a life of the version that was found, from its kept binary or by `cargo run`.
     pub fn begin(
         &mut self,
         around: &mut Around,
@@ -71,11 +86,11 @@ impl Living {
         let house = &around.house;
         quotas::rotate(house, &around.limits, number, &mut around.report);
         let log = files::append(&house.life_log(number))?;
-        // Never by cargo: its locks may be held by others for longer than a life has until its first beat.
-        let program = if kept {
-            ladder.binaries.get(&tree).context("the kept binary is gone")?
+        let (program, args) = if kept {
+            (ladder.binaries.get(&tree).context("the kept binary is gone")?, vec![])
         } else {
-            ladder.binaries.built(&tree).context("the binary that was built is gone or was changed")?
+            let built = ladder.binaries.built(&tree);
+            cargo_run(built.context("the binary that was built is gone or was changed")?)
         };
         let mut extra = child::of_life(house, number, &commit, safe);
         daemons.own.broker.tokens.unproven = around.state.unexamined.as_ref() == Some(&tree);
@@ -92,7 +107,6 @@ impl Living {
                 Granted::default()
             });
         granted.told().iter().for_each(|told| around.report.say(told));
-        let args = vec![];
         let (occupant, walls, stdout) = (Occupant::Life, &self.walled.walls, log.try_clone()?);
         let start = Start { occupant, program, args, extra, walls, granted, broker, stdout, stderr: log };
         self.life = Some(Life {

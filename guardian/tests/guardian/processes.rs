@@ -2,7 +2,7 @@
 
 use guardian::act::state::State;
 use serde_json::Value;
-use std::fs;
+use std::fs::{self, File};
 use trials::{House, SOUND, becomes};
 
 #[test]
@@ -56,17 +56,26 @@ fn after_a_fall_the_kept_binary_runs_with_no_toolchain_at_all() {
     guardian.stop();
 }
 
-/// Found: a first life went through `cargo run`, and was stillborn for as long as another cargo held its lock.
+/// Found: a first life was stillborn for as long as another cargo held the lock that its `cargo run` waits for.
 #[test]
-fn a_first_life_waits_for_no_cargo() {
-    let house = House::new(SOUND);
-    // As while another cargo holds its lock.
-    house.write("creature/run.sh", "exec sleep 600\n");
-    let held = house.commit("whose cargo is held up");
-    let guardian = house.start();
-    house.until_blessed(&held);
-    assert!(house.deaths().is_empty(), "{:?}", house.deaths());
-    guardian.stop();
+fn a_first_life_waits_for_no_other_cargo() {
+    for is_held in [false, true] {
+        let house = House::new(SOUND);
+        // As cargo does, which waits for its lock before it runs anything.
+        let run = "flock target/creature/debug/.cargo-lock touch .self/mind/by-cargo; exec target/creature/debug/creature";
+        house.write("creature/run.sh", run);
+        let commit = house.commit("run as cargo does");
+        fs::create_dir_all(house.path("target/creature/debug")).unwrap();
+        let lock = File::create(house.path("target/creature/debug/.cargo-lock")).unwrap();
+        if is_held {
+            lock.lock().unwrap();
+        }
+        let guardian = house.start();
+        house.until_blessed(&commit);
+        assert!(house.deaths().is_empty(), "{:?}", house.deaths());
+        assert_eq!(house.path(".self/mind/by-cargo").exists(), !is_held);
+        guardian.stop();
+    }
 }
 
 /// Found: "stillborn (signal SIGTERM)", which is how the guardian ended it, not why.

@@ -103,6 +103,15 @@ impl Action<'_> {
     pub fn is_ok(self) -> bool {
         self.result().is_some_and(Outcome::ok)
     }
+
+    /// Its tool; of a call that goes to a server, the server and its tool too.
+    pub fn called(self) -> String {
+        let word = |key: &str| self.args()?.get(key)?.as_str();
+        match (word("server"), word("tool")) {
+            (Some(server), Some(tool)) => format!("{} {server} {tool}", self.tool()),
+            _ => self.tool().to_owned(),
+        }
+    }
 }
 
 impl Outcome<'_> {

@@ -6,6 +6,12 @@ import { root } from '../../page/told.mjs';
 
 export const program = path.join(process.env.CARGO_TARGET_DIR ?? path.join(root, 'target'), 'hands/debug/feral-mail');
 
+/** A message of a mailbox, as its tools name it. */
+export const PLACE = /\S+:\d+:\d+/;
+
+export const letter = (subject, text, more = '') =>
+  `From: Ann <ann@example.test>\nTo: me@example.test\nSubject: ${subject}\nMessage-ID: <${subject.replace(/\W/g, '')}@example.test>\nDate: Sat, 28 Nov 2026 10:00:00 +0000\n${more}\n${text}\n`;
+
 export class Hand {
   static async start(env, words = []) {
     const hand = await Hand.open(env, words);
