@@ -149,6 +149,10 @@ impl Ladder {
             (Cause::LateDeaths, Some(target)) => weighed(around, target),
             (Cause::Conduct, _) => (ends.count(), breach_told(around), around.state.broken.clone()),
             (Cause::TestsFailed, _) => (ends.count(), shortfall.told(), shortfall.evidence),
+            (Cause::LoopOfLoops, _) => {
+                let lives = around.decided.record.lives_unblessed;
+                (ends.count(), format!("after {lives} lives in a row that were not blessed"), String::new())
+            }
             (Cause::Environment, _) if shortfall != Shortfall::default() => {
                 (ends.count(), shortfall.told(), shortfall.evidence)
             }

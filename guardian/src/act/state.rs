@@ -121,6 +121,7 @@ impl Falling {
             Cause::Environment | Cause::LateDeaths | Cause::TestsFailed | Cause::Conduct => {
                 self.weighed.clone()
             }
+            Cause::LoopOfLoops if !self.weighed.is_empty() => self.weighed.clone(),
             Cause::TriesSpent if self.deaths == 0 => "since no life of it came to be trusted".into(),
             Cause::TriesSpent | Cause::CrashLoop | Cause::LoopOfLoops => {
                 format!("after {} deaths", self.deaths)

@@ -145,6 +145,11 @@ impl Policy {
         match cause {
             Some(Pending::Fall(cause)) if cause.is_for_deaths() => {}
             Some(Pending::Fall(Cause::Acquitted)) => self.acquitted(),
+            Some(Pending::Fall(Cause::Owner)) => {
+                // What the owner chose gets as many lives as any other.
+                self.record.fell = None;
+                self.record.lives_unblessed = 0;
+            }
             _ => self.record.fell = None,
         }
         if self.phase != Phase::RollingBack {

@@ -119,8 +119,11 @@ pub fn hear(text: &str) -> Heard {
     let near = said.near();
     let least = if asked.is_some() { ASKED } else { MAYBE };
     let of = |least: f64| -> Vec<&'static Ability> {
-        let is_choice =
-            |ability: &Ability| !ability.talk && !matches!(ability.name.as_str(), "held" | "unheld");
+        let is_choice = |ability: &Ability| {
+            !ability.talk
+                && ability.sentence().is_some()
+                && !matches!(ability.name.as_str(), "held" | "unheld")
+        };
         let near = near.iter().filter(|(ability, score)| *score >= least && is_choice(ability));
         near.map(|(ability, _)| *ability).take(MOST_CHOICES).collect()
     };

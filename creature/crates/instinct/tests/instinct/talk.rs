@@ -54,6 +54,9 @@ fn a_slip_of_the_pen_is_asked_about_and_done_after_a_yes() {
     let which = "Did you mean 1 `halt` or 2 `help`? The number says which.";
     assert_eq!(answer(&mut world, "halp"), which);
     assert!(answer(&mut world, "2").contains("sentences like these"));
+    // Found: "Did you mean ``?", of what has no sentence to show.
+    let told = answer(&mut with_list("").ungreeted(), "cancle the reminder about mum");
+    assert!(!told.contains("``"), "{told}");
     // What has no sentence near to it is not guessed at.
     let mut world = with_list("").ungreeted();
     world.wake();
