@@ -94,6 +94,13 @@ impl Records {
         [self.heard.len(), self.answers.len(), self.told.len(), self.outbox.waiting()]
     }
 
+    /// Whether the owner was told that a death came between this word and what was to be done.
+    fn is_cut_off(&self, name: &str) -> bool {
+        self.answers
+            .iter()
+            .any(|text| text.contains(name) && text.contains("cut off before it came to an end"))
+    }
+
     fn told(&self, said: &Said) -> usize {
         self.told.iter().filter(|(chat, text)| *chat == said.chat && text.contains(&said.name)).count()
     }
@@ -118,10 +125,11 @@ impl Records {
         if waiting > 0 {
             faults.push(format!("{waiting} messages still wait in the outbox"));
         }
+        let cut_off = said.iter().filter(|said| self.is_cut_off(&said.name)).count();
         let doubts_told = self.told.iter().filter(|(_, text)| is_doubt(text)).count();
         json!({
             "words": said.len(), "answered_once": answered, "doubtful": doubtful, "doubtful_arrived": arrived,
-            "doubts_told": doubts_told, "messages": self.told.len(), "faults": faults,
+            "cut_off": cut_off, "doubts_told": doubts_told, "messages": self.told.len(), "faults": faults,
         })
     }
 
@@ -135,7 +143,9 @@ impl Records {
         let (heard, answers) = (count(&self.heard), count(&self.answers));
         let done = self.list.matches(name).count();
         fault(heard != 1, format!("was heard {heard} times"));
-        fault(done != 1, format!("was done {done} times"));
+        // A life that ended in the middle of it says so, and does it no second time.
+        let is_cut_off = done == 0 && self.is_cut_off(name);
+        fault(done != 1 && !is_cut_off, format!("was done {done} times"));
         fault(answers != 1, format!("was answered {answers} times"));
         fault(astray > 0, "was answered in another chat".to_owned());
         let (told, in_doubt) = (self.told(word), self.outbox.in_doubt(name));

@@ -27,6 +27,7 @@ fn section(run: &Value) -> String {
          list and is answered by its name, so each is found again in the creature's memory, on the list, in the outbox and in the chat.\n\n\
          | | |\n|---|---|\n| time | {minutes} minutes, and judged {judged} |\n| words | {words} |\n| struck | {struck} |\n\
          | answers told once | {once} |\n| answers in doubt, and shown so | {doubtful}, of which {arrived} had arrived |\n\
+         | cut off by a death before they were done, and told so | {cut_off} |\n\
          | messages of the bot in all | {messages}, {doubts} of them on what is in doubt |\n\
          | heard, done or answered not once, lost, told twice, astray, out of order, in doubt and not shown so | {faults} |\n",
         minutes = run["minutes"],
@@ -38,6 +39,7 @@ fn section(run: &Value) -> String {
         once = number("answered_once"),
         doubtful = number("doubtful"),
         arrived = number("doubtful_arrived"),
+        cut_off = number("cut_off"),
         messages = number("messages"),
         doubts = number("doubts_told"),
         faults = faults.len(),

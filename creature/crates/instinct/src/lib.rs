@@ -72,6 +72,7 @@ impl Instinct {
         if first {
             // A life that ended before it acted may have noted words as dealt with.
             self.state.dealt_with.clear();
+            self.state.taken.clear();
         }
         let thought = stand_in(Turn::new(moment, self.pace, &mut self.state));
         self.kept(thought)
@@ -119,7 +120,7 @@ fn decide(mut turn: Turn) -> Thought {
     if turn.state.born_at_s.is_none() && moment.thoughts_before <= offer::YOUNG {
         turn.state.born_at_s = Some(turn.now_s);
     }
-    // Words and news no longer shown need not be remembered as dealt with: they may come again.
+    // News, and words without a time, that are no longer shown need not be remembered as dealt with: they may come again.
     let mut shown = words::hashes(moment);
     shown.extend(moment.news.iter().map(text::hash));
     turn.state.dealt_with.retain(|hash| shown.contains(hash));
@@ -156,7 +157,7 @@ fn decide(mut turn: Turn) -> Thought {
 
 /// Gives the results of jobs that are `mine` to whom they are for. A call without a result was cut off by a death.
 fn settle(turn: &mut Turn, mine: impl Fn(&Origin) -> bool) {
-    let cut_off = json!({"ok": false, "error": "I was cut off before it came to an end"});
+    let cut_off = json!({"ok": false, "error": words::CUT_OFF});
     for job in std::mem::take(&mut turn.state.jobs) {
         if turn.is_nearly_full() || !mine(&job.origin) {
             turn.state.jobs.push(job);

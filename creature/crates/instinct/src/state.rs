@@ -35,8 +35,10 @@ pub struct Wake {
 pub struct State {
     /// Wakes in a row that found nothing to do.
     pub idle_wakes: u64,
-    /// Hashes of words and news dealt with in this wake: later rounds may be shown them again.
+    /// Hashes of news, and of words without a time, dealt with in this wake: later rounds may be shown them again.
     pub dealt_with: Vec<u64>,
+    /// Hashes of words that were taken: each is shown again until its thread is answered, with words of others between.
+    pub taken: Vec<u64>,
     /// The owner's words not answered yet: the loop forgets all of them with the first answer.
     pub unanswered: Vec<String>,
     /// Threads of those unanswered words that are not on `main`, by hash of the words.
@@ -270,6 +272,7 @@ impl State {
     /// Forgets the oldest of everything there is too much of.
     pub fn bound(&mut self) {
         keep_last(&mut self.dealt_with, 64);
+        keep_last(&mut self.taken, 256);
         keep_last(&mut self.unanswered, 50);
         let waits = |hash: &u64| self.unanswered.iter().any(|said| super::text::hash(said) == *hash);
         self.threads.retain(|hash, _| waits(hash));
@@ -310,14 +313,22 @@ impl State {
         next_s <= now_s || next_s.saturating_sub(now_s) > longest_s.max(86_400)
     }
 
-    /// Notes that the word or news of this hash is dealt with in this wake; false if it already was.
+    /// Notes that the news, or the word without a time, of this hash is dealt with in this wake; false if it already was.
     pub fn mark_dealt_with(&mut self, hash: u64) -> bool {
-        let new = !self.dealt_with.contains(&hash);
-        if new {
-            self.dealt_with.push(hash);
-        }
-        new
+        is_noted(&mut self.dealt_with, hash)
     }
+
+    /// Notes that the word of this hash is taken; false if it already was.
+    pub fn mark_taken(&mut self, hash: u64) -> bool {
+        is_noted(&mut self.taken, hash)
+    }
+}
+
+/// Notes a hash; false if it already was noted.
+fn is_noted(hashes: &mut Vec<u64>, hash: u64) -> bool {
+    let is_new = !hashes.contains(&hash);
+    hashes.extend(is_new.then_some(hash));
+    is_new
 }
 
 impl Trial {

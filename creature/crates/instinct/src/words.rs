@@ -20,6 +20,9 @@ const OPEN_S: i64 = 3_600;
 /// Seconds after which `undo that` is no longer the last thing made.
 const FRESH_S: i64 = 900;
 
+/// The error of a call that a death cut off.
+pub const CUT_OFF: &str = "I was cut off before it came to an end";
+
 /// Hashes of the moment's words; equal words have different ones.
 pub fn hashes(moment: &Moment) -> Vec<u64> {
     let words = moment.words.iter().enumerate();
@@ -33,7 +36,11 @@ pub fn hashes(moment: &Moment) -> Vec<u64> {
 pub fn drive(turn: &mut Turn) {
     let moment = turn.moment;
     for (said, word_hash) in moment.words.iter().zip(hashes(moment)) {
-        if turn.state.mark_dealt_with(word_hash) {
+        let is_new = match said.at.is_empty() {
+            true => turn.state.mark_dealt_with(word_hash),
+            false => turn.state.mark_taken(word_hash),
+        };
+        if is_new {
             turn.state.unanswered.push(said.text.clone());
             if said.thread != main_thread() {
                 turn.state.threads.insert(hash(&said.text), said.thread.clone());
@@ -215,6 +222,11 @@ pub fn settled(job: &Job, result: &Value, turn: &mut Turn) {
         },
         Some(Err(why)) if failed(result).is_none() => {
             format!("I did not do it: {}.", why.trim_end_matches('.'))
+        }
+        Some(Err(error)) if error == CUT_OFF => {
+            let about = format!(" (\"{}\")", clip(&job.about, 160));
+            let about = if job.about.is_empty() { "" } else { &about };
+            format!("{CUT_OFF}: {}{about}. It may be done or not; if it is not, say it again.", job.tool)
         }
         Some(Err(error)) if job.tool == "web.search" => found::no_search(&error, word(result, "hint")),
         Some(Err(error)) => format!("{} failed: {error}. {}", job.tool, clip(word(result, "hint"), 200)),

@@ -4,6 +4,7 @@ use super::world::{PACE, START_S, World, failing};
 use agenda::directive;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use mind::moment::Word;
 use serde_json::json;
 
 /// What is answered to a word, alone.
@@ -30,6 +31,39 @@ fn with_list(list: &'static str) -> World {
         ]})),
         _ => None,
     })
+}
+
+/// Found by an hour of kills: words of two chats that came at once were done twice, for those of the one were shown again
+/// after words of the other stood between.
+#[test]
+fn words_of_two_chats_at_once_are_each_done_once() {
+    let mut world = with_list("");
+    let word = |thread: &str, n: usize| Word {
+        at: format!("2026-05-28T20:26:40.{n:03}Z"),
+        text: format!("add thing {n} to my list"),
+        thread: thread.to_owned(),
+    };
+    let (private, group) = ((0..12).map(|n| word("telegram-1", n)), (12..18).map(|n| word("telegram-2", n)));
+    let mut waiting: Vec<Word> = private.chain(group).collect();
+    for round in 0..24 {
+        // As the loop shows them: of one thread at a time, each word until it was answered.
+        let turn = ["telegram-1", "telegram-2"][round % 2];
+        let shown = waiting.iter().find(|word| word.thread == turn).or(waiting.first());
+        let Some(thread) = shown.map(|word| word.thread.clone()) else { break };
+        world.moment.words = waiting.iter().filter(|word| word.thread == thread).cloned().collect();
+        world.moment.thread = thread;
+        let thought = world.think();
+        for call in thought.tool_calls.iter().filter(|call| call.tool == "memory.append") {
+            let text = call.args["data"]["text"].as_str().unwrap();
+            waiting.retain(|word| !text.contains(&format!("\"{}\"", &word.text[4..word.text.len() - 11])));
+        }
+    }
+    assert!(waiting.is_empty(), "{waiting:?}");
+    for n in 0..18 {
+        let line = format!("- [ ] thing {n}\n");
+        let done = world.called("notes.append").into_iter().filter(|call| call.args["text"] == line.as_str());
+        assert_eq!(done.count(), 1, "{line}");
+    }
 }
 
 /// Found by a first evening: "remnid me tomorow at 9 to call mum" and "halp" were not understood.
