@@ -6,11 +6,12 @@ use crate::received::{self, MOST_FILE_BYTES, MOST_FILES};
 use crate::switchboard::Shared;
 use anyhow::Result;
 use std::time::Duration;
+use tokio::time::Instant;
 
-/// Pauses between tries to fetch a file, and longest time of all of them: what was said behind it waits.
+/// Pauses between tries to fetch a file, and longest time for all files of a word: what is said behind it waits, a stop too.
 const BETWEEN_FETCHES: [Duration; 4] =
     [Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(8), Duration::from_secs(15)];
-const LONGEST_FETCH: Duration = Duration::from_secs(300);
+const LONGEST_FETCH: Duration = Duration::from_secs(60);
 
 /// Fetches the files of a word; its text then says where they are, or why not.
 pub async fn with_files(shared: &Shared, place: &Place<'_>, word: &Word, text: String) -> Result<String> {
@@ -18,6 +19,7 @@ pub async fn with_files(shared: &Shared, place: &Place<'_>, word: &Word, text: S
     let most =
         shared.borrow().lines.get(place.name).map_or(0, |line| line.limits.file_bytes.min(MOST_FILE_BYTES));
     let (mut lines, mut missing) = (vec![text], vec![]);
+    let until = Instant::now() + LONGEST_FETCH;
     for (nth, file) in word.files.iter().enumerate() {
         if nth >= MOST_FILES {
             missing.push(format!("and {} more, which were left there", word.files.len() - MOST_FILES));
@@ -28,7 +30,7 @@ pub async fn with_files(shared: &Shared, place: &Place<'_>, word: &Word, text: S
             missing.push(format!("{shown}, too large to be taken: at most {most} bytes are"));
             continue;
         }
-        match fetched(place.channel, file, most).await {
+        match fetched(place.channel, file, most, until).await {
             Ok(bytes) if bytes.len() as u64 <= most => {
                 let message = format!("{}/{nth}", place.id);
                 let path = received::keep(&house, place.name, &message, &file.name, &bytes)?;
@@ -48,7 +50,12 @@ pub async fn with_files(shared: &Shared, place: &Place<'_>, word: &Word, text: S
 }
 
 /// Fetches a file; one that is not reached just now is tried for, as its word is told without it after that.
-async fn fetched(channel: &dyn Channel, file: &Attached, most: u64) -> Result<Vec<u8>, Trouble> {
+async fn fetched(
+    channel: &dyn Channel,
+    file: &Attached,
+    most: u64,
+    until: Instant,
+) -> Result<Vec<u8>, Trouble> {
     let tries = async {
         for pause in BETWEEN_FETCHES {
             match channel.fetch(file, most).await {
@@ -60,5 +67,5 @@ async fn fetched(channel: &dyn Channel, file: &Attached, most: u64) -> Result<Ve
         channel.fetch(file, most).await
     };
     let late = || Err(Trouble::Away(format!("it did not come within {} s", LONGEST_FETCH.as_secs())));
-    tokio::time::timeout(LONGEST_FETCH, tries).await.unwrap_or_else(|_| late())
+    tokio::time::timeout_at(until, tries).await.unwrap_or_else(|_| late())
 }

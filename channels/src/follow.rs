@@ -151,7 +151,8 @@ fn queued(all: &mut Switchboard, at: &str, message: Message) -> Result<bool> {
         .get_mut(&channel)
         .is_some_and(|line| (is_answer && line.state.waits(thread)) || line.state.may_say(now_ms));
     if !is_within && !all.has_room(&channel) {
-        return too_much(all, &channel, &chat, now_ms);
+        // Passed over counts as queued: after an end it is not read once more, and told in the next hour.
+        return too_much(all, &channel, &chat, now_ms).map(|()| true);
     }
     let of = [at, thread, said];
     let text = if message.kind() == "reminder" { format!("Reminder: {said}") } else { said.to_owned() };
@@ -178,16 +179,17 @@ fn queued(all: &mut Switchboard, at: &str, message: Message) -> Result<bool> {
 }
 
 /// Leaves out what the creature says without end, and says so once an hour.
-fn too_much(all: &mut Switchboard, channel: &str, chat: &Chat, now_ms: u64) -> Result<bool> {
+fn too_much(all: &mut Switchboard, channel: &str, chat: &Chat, now_ms: u64) -> Result<()> {
     let hour = (now_ms / 3_600_000).to_string();
-    all.say(&Saying {
+    let saying = Saying {
         channel,
         chat,
         kind: Kind::Notice,
         of: &["too much", &hour],
         text: "It says more than you asked for: the rest of this hour stands in the window and on the page. /pause ends it.",
         is_plain: true,
-    })
+    };
+    all.say(&saying).map(|_| ())
 }
 
 /// Where a message goes: to the chat of its thread, or home, where that is gone or it belongs to no chat.
