@@ -245,7 +245,8 @@ async fn a_sign_out_gives_the_tokens_back_and_removes_them_whatever_came_of_that
         let (done, told) = sign_out(&home, "like");
         assert!(done && told.contains("Nobody is signed in at like") || told.contains("no tokens"), "{told}");
         assert!(sign_in(&home).await.0);
-        assert_eq!(call(&open, "look").await["ok"], true, "{mode}");
+        let came = call(&open, "look").await;
+        assert_eq!(came["ok"], true, "{mode}: {came}");
     }
 }
 

@@ -38,21 +38,21 @@ struct Held {
     open: Option<Open>,
     failures: u32,
     pause: Option<Pause>,
+    /// The owner's sign-in by which it was reached for last; another one ends a session, and a pause.
+    signed: Option<i64>,
 }
 
-/// Time before which no session is opened, and why; a sign-in ends it.
+/// Time before which no session is opened, and why.
 struct Pause {
     until: Instant,
     why: String,
-    signed: Option<i64>,
 }
 
 struct Open {
     session: Session,
     /// Killed when dropped.
     _running: Option<Running>,
-    /// The owner's sign-in that it was opened with, and the time by which it is opened anew.
-    signed: Option<i64>,
+    /// The time by which it is opened anew.
     ends: Option<Instant>,
     tools: Option<Arc<Listed>>,
     /// Hears what it tells by itself.
@@ -214,7 +214,7 @@ impl Server {
     /// Whether it is down, and may be reached again by now.
     pub fn is_due(&self) -> bool {
         let Ok(held) = self.held.try_lock() else { return false };
-        let is_over = |pause: &Pause| pause.until <= Instant::now() || pause.signed != self.signed_at();
+        let is_over = |pause: &Pause| pause.until <= Instant::now() || held.signed != self.signed_at();
         held.open.is_none() && held.pause.as_ref().is_some_and(is_over)
     }
 
@@ -238,8 +238,9 @@ impl Server {
 
     async fn peer(&self, held: &mut Held) -> Result<Peer<RoleClient>, Lost> {
         let signed = self.signed_at();
-        let is_over =
-            |open: &mut Open| open.signed != signed || open.ends.is_some_and(|ends| ends <= Instant::now());
+        // Noted before it is reached for: a sign-in meanwhile is another one.
+        let is_other = std::mem::replace(&mut held.signed, signed) != signed;
+        let is_over = |open: &mut Open| is_other || open.ends.is_some_and(|ends| ends <= Instant::now());
         held.open.take_if(is_over).into_iter().for_each(part);
         if let Some(open) = held.open.as_ref().filter(|open| is_alive(open)) {
             let peer = open.session.peer().clone();
@@ -254,7 +255,7 @@ impl Server {
             // It lived and died: a server that does so at once is not started again at once.
             self.failed(held, format!("{} ended", self.start.name));
         }
-        let paused = |pause: &&Pause| pause.until > Instant::now() && pause.signed == signed;
+        let paused = |pause: &&Pause| pause.until > Instant::now() && !is_other;
         if let Some(pause) = held.pause.as_ref().filter(paused) {
             let left = pause.until.duration_since(Instant::now()).as_secs() + 1;
             return Err(Lost::Unreached(format!("{}; it is tried again in {left} s", pause.why)));
@@ -267,8 +268,7 @@ impl Server {
                 lock(&self.handler.progress).clear();
                 let mut hearing = JoinSet::new();
                 hearing.spawn(watched::follow(peer.clone(), self.handler.clone()));
-                held.open =
-                    Some(Open { session, _running: running, signed, ends, tools: None, _hearing: hearing });
+                held.open = Some(Open { session, _running: running, ends, tools: None, _hearing: hearing });
                 Ok(peer)
             }
             Err(failure) => {
@@ -300,8 +300,7 @@ impl Server {
         if held.failures == 1 {
             tracing::warn!("MCP server {}: {why}", self.start.name);
         }
-        let signed = self.signed_at();
-        held.pause = Some(Pause { until: Instant::now() + pause, why: why.clone(), signed });
+        held.pause = Some(Pause { until: Instant::now() + pause, why: why.clone() });
         Lost::Unreached(why)
     }
 
