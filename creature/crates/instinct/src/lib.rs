@@ -58,7 +58,9 @@ impl Instinct {
     /// Instinct with the state this house keeps, at this pace.
     pub fn load(house: &House, pace: Pace) -> Instinct {
         let path = house.instinct();
-        Instinct { state: State::read(&path), path, pace, written: String::new() }
+        let mut state = State::read(&path);
+        state.before.clone_from(&state.taken);
+        Instinct { state, path, pace, written: String::new() }
     }
 
     /// Decides, then keeps its state; a state that cannot be kept costs repetition, not the thought.
@@ -73,6 +75,7 @@ impl Instinct {
             // A life that ended before it acted may have noted words as dealt with.
             self.state.dealt_with.clear();
             self.state.taken.clear();
+            self.state.before.clear();
         }
         let thought = stand_in(Turn::new(moment, self.pace, &mut self.state));
         self.kept(thought)

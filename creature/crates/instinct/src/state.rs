@@ -39,6 +39,9 @@ pub struct State {
     pub dealt_with: Vec<u64>,
     /// Hashes of words that were taken: each is shown again until its thread is answered, with words of others between.
     pub taken: Vec<u64>,
+    /// Those of `taken` that a life before this one took.
+    #[serde(skip)]
+    pub before: Vec<u64>,
     /// The owner's words not answered yet: the loop forgets all of them with the first answer.
     pub unanswered: Vec<String>,
     /// Threads of those unanswered words that are not on `main`, by hash of the words.

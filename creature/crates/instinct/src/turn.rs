@@ -156,6 +156,14 @@ impl<'a> Turn<'a> {
         self.call("memory.append", json!({"kind": "message", "data": data}));
     }
 
+    /// Whether this thought answers on the thread, or a call for it is under way.
+    pub fn is_on(&self, thread: &str) -> bool {
+        let tells = |call: &ToolCall| {
+            call.args.get("data").is_some_and(|data| super::text::word(data, "thread") == thread)
+        };
+        self.calls.iter().any(tells) || self.state.jobs.iter().any(|job| job.thread == thread)
+    }
+
     pub fn diary(&mut self, text: &str) {
         let (life, commit) = (self.moment.life, self.commit());
         let text = format!("\n## {}, life {life}, commit {commit}\n\n{text}\n", self.date);

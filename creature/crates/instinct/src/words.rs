@@ -11,7 +11,7 @@ use super::{digest, facts, found, offer};
 use agenda::directive::{self, DirectiveChange};
 use agenda::goals;
 use ground::text::shorten;
-use mind::moment::{Moment, main_thread};
+use mind::moment::{Moment, Word, main_thread};
 use serde_json::Value;
 
 /// Seconds for which a yes or a number answers what was asked, if it is the owner's next word.
@@ -40,7 +40,7 @@ pub fn drive(turn: &mut Turn) {
             true => turn.state.mark_dealt_with(word_hash),
             false => turn.state.mark_taken(word_hash),
         };
-        if is_new {
+        if is_new || is_cut_off(said, word_hash, turn) {
             turn.state.unanswered.push(said.text.clone());
             if said.thread != main_thread() {
                 turn.state.threads.insert(hash(&said.text), said.thread.clone());
@@ -63,6 +63,28 @@ pub fn drive(turn: &mut Turn) {
         turn.tell(&text, &thread);
     }
     turn.thread.clone_from(&moment.thread);
+}
+
+/// Whether a word that a life before this one took has to be taken again, for that life ended before it said anything. An act
+/// that it may have done is not done again: the owner is told.
+fn is_cut_off(said: &Word, hash: u64, turn: &mut Turn) -> bool {
+    let taken_before = turn.state.before.extract_if(.., |one| *one == hash).count() > 0;
+    if !taken_before || turn.state.unanswered.contains(&said.text) || turn.is_on(&said.thread) {
+        return false;
+    }
+    let does = match understand::hear(&said.text) {
+        Heard::Certain(all) => all.iter().any(Task::does),
+        Heard::Unsure(_) | Heard::Slip(_) | Heard::Unknown(_) => false,
+    };
+    if does {
+        let told = format!(
+            "{CUT_OFF}: \"{}\". It may be done or not; if it is not, say it again.",
+            clip(&said.text, 160)
+        );
+        turn.say(format!("For the owner: {told}"));
+        turn.tell(&told, &said.thread);
+    }
+    !does
 }
 
 /// A word that was not understood.

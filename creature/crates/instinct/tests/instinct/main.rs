@@ -18,6 +18,8 @@ mod talk;
 mod world;
 
 use ground::checklist;
+use mind::Outcome;
+use mind::moment::Word;
 use serde_json::json;
 use world::{World, failing, said};
 
@@ -133,6 +135,31 @@ fn failures_and_interruptions_are_told_to_the_owner() {
     let told = "I was cut off before it came to an end: web.fetch_text (\"http://b.example/x\"). It may be done or not; \
                 if it is not, say it again.";
     assert_eq!(world.told()[0], told);
+}
+
+/// Found: a word whose answer a death cut off was met with silence: the next life took it for one it had dealt with.
+#[test]
+fn a_word_whose_answer_a_death_cut_off_is_answered_by_the_next_life() {
+    let cut = "I was cut off before it came to an end: \"note that herons fish\". It may be done or not; if it is not, \
+               say it again.";
+    for (text, told) in [("status", ""), ("note that herons fish", cut)] {
+        let mut world = World::kept();
+        let word = Word { at: world.now(), text: text.into(), thread: "main".into() };
+        world.moment.words.push(word.clone());
+        if !told.is_empty() {
+            world.think();
+            world.moment.words = vec![word];
+        }
+        // Decided and kept; then the life ends before anything is said.
+        world.moment.now = world.now();
+        let Outcome::Thought { thought, .. } = world.mind.think(&world.moment) else { panic!("no thought") };
+        assert!(thought.tool_calls.iter().any(|call| call.tool == "memory.append"), "{thought:?}");
+        world.reborn(world::PACE);
+        world.wake();
+        assert_eq!(world.told().len(), 1, "{:?}", world.told());
+        assert!(world.told()[0].contains(told), "{:?}", world.told());
+        assert!(world.called("notes.append").len() < 2, "{:?}", world.calls);
+    }
 }
 
 #[test]
