@@ -99,7 +99,7 @@ async fn a_skill_whose_text_says_otherwise_what_it_is_for_is_not_given() {
 
 #[tokio::test]
 async fn no_tool_stands_in_the_place_of_a_skill_and_skills_that_cannot_be_read_cost_the_tools_nothing() {
-    for (mode, seen) in [("shadows skills", "How letters are written"), ("broken skills", "")] {
+    for (mode, seen) in [("shadows skills", "How letters are written"), ("shadows broken skills", "")] {
         let home = home_with(
             mode,
             "",

@@ -23,7 +23,6 @@ pub async fn list(peer: &Peer<RoleClient>) -> Result<Listed, ServiceError> {
     let capabilities = peer.peer_info().map(|info| info.capabilities.clone()).unwrap_or_default();
     let mut listed = Listed::default();
     offers::of(&capabilities).into_iter().for_each(|tool| listed.take(Ok(tool)));
-    // Before its tools: none of those may stand in the place of a skill.
     if capabilities.supports_skills()
         && let Err(error) = listed.skills(peer).await
     {
@@ -39,12 +38,22 @@ pub async fn list(peer: &Peer<RoleClient>) -> Result<Listed, ServiceError> {
     Ok(listed)
 }
 
+/// Takes a tool, but none that is named as skills are: a rule for those lets them be read, and nothing be called.
+fn tool(listed: &rmcp::model::Tool) -> Result<Tool, String> {
+    match Tool::take(listed)? {
+        tool if tool.name.starts_with(skills::PREFIX) => {
+            Err(format!("a tool is named {}, as only skills are here", tool.name))
+        }
+        tool => Ok(tool),
+    }
+}
+
 impl Listed {
     async fn tools(&mut self, peer: &Peer<RoleClient>) -> Result<(), ServiceError> {
         let mut cursor = None;
         for _ in 0..MOST_PAGES {
             let page = peer.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await?;
-            page.tools.iter().map(Tool::take).for_each(|tool| self.take(tool));
+            page.tools.iter().map(tool).for_each(|tool| self.take(tool));
             cursor = page.next_cursor;
             if cursor.is_none() || self.is_full() {
                 return Ok(());
