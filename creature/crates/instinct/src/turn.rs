@@ -2,7 +2,7 @@
 
 use super::pace::Pace;
 use super::state::{Job, Made, Origin, State};
-use super::text::{clip, hash};
+use super::text::{clip, hash, word};
 use ground::checklist::{self, Named};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -156,12 +156,12 @@ impl<'a> Turn<'a> {
         self.call("memory.append", json!({"kind": "message", "data": data}));
     }
 
-    /// Whether this thought answers on the thread, or a call for it is under way.
-    pub fn is_on(&self, thread: &str) -> bool {
-        let tells = |call: &ToolCall| {
-            call.args.get("data").is_some_and(|data| super::text::word(data, "thread") == thread)
-        };
-        self.calls.iter().any(tells) || self.state.jobs.iter().any(|job| job.thread == thread)
+    /// Counts the answers of this thought on a thread, and the calls for it whose results are still to come.
+    pub fn known_on(&self, thread: &str) -> usize {
+        let tells =
+            |call: &&ToolCall| call.args.get("data").is_some_and(|data| word(data, "thread") == thread);
+        let waits = self.state.jobs.iter().filter(|job| job.thread == thread);
+        self.calls.iter().filter(tells).count() + waits.count()
     }
 
     pub fn diary(&mut self, text: &str) {

@@ -35,18 +35,18 @@ pub fn hashes(moment: &Moment) -> Vec<u64> {
 
 pub fn drive(turn: &mut Turn) {
     let moment = turn.moment;
-    for (said, word_hash) in moment.words.iter().zip(hashes(moment)) {
+    let hashes = hashes(moment);
+    let lost = lost(moment, &hashes, turn);
+    for (said, word_hash) in moment.words.iter().zip(&hashes) {
         let is_new = match said.at.is_empty() {
-            true => turn.state.mark_dealt_with(word_hash),
-            false => turn.state.mark_taken(word_hash),
+            true => turn.state.mark_dealt_with(*word_hash),
+            false => turn.state.mark_taken(*word_hash),
         };
-        if is_new || is_cut_off(said, word_hash, turn) {
-            turn.state.unanswered.push(said.text.clone());
-            if said.thread != main_thread() {
-                turn.state.threads.insert(hash(&said.text), said.thread.clone());
-            }
+        if is_new {
+            wait(said, turn);
         }
     }
+    take_up(lost, turn);
     let mut unknown: Vec<Unknown> = Vec::new();
     while !turn.is_nearly_full() && !turn.state.unanswered.is_empty() {
         let said = turn.state.unanswered.remove(0);
@@ -65,26 +65,49 @@ pub fn drive(turn: &mut Turn) {
     turn.thread.clone_from(&moment.thread);
 }
 
-/// Whether a word that a life before this one took has to be taken again, for that life ended before it said anything. An act
-/// that it may have done is not done again: the owner is told.
-fn is_cut_off(said: &Word, hash: u64, turn: &mut Turn) -> bool {
-    let taken_before = turn.state.before.extract_if(.., |one| *one == hash).count() > 0;
-    if !taken_before || turn.state.unanswered.contains(&said.text) || turn.is_on(&said.thread) {
-        return false;
+/// Puts a word where it waits for its answer.
+fn wait(said: &Word, turn: &mut Turn) {
+    turn.state.unanswered.push(said.text.clone());
+    if said.thread != main_thread() {
+        turn.state.threads.insert(hash(&said.text), said.thread.clone());
     }
-    let does = match understand::hear(&said.text) {
+}
+
+/// Words that a life before this one took, which ended before it answered on their thread. Each is found once.
+fn lost<'a>(moment: &'a Moment, hashes: &[u64], turn: &mut Turn) -> Vec<&'a Word> {
+    let before = &mut turn.state.before;
+    let found =
+        moment.words.iter().zip(hashes).filter(|(_, hash)| before.contains(hash)).map(|(said, _)| said);
+    let found: Vec<&Word> = found.collect();
+    before.retain(|hash| !hashes.contains(hash));
+    found.into_iter().filter(|said| !turn.state.unanswered.contains(&said.text)).collect()
+}
+
+/// Answers lost words anew, but for those that ask for an act: it may be done, so it is not done again, and the owner is told.
+fn take_up(lost: Vec<&Word>, turn: &mut Turn) {
+    let does = |said: &Word| match understand::hear(&said.text) {
         Heard::Certain(all) => all.iter().any(Task::does),
         Heard::Unsure(_) | Heard::Slip(_) | Heard::Unknown(_) => false,
     };
-    if does {
-        let told = format!(
-            "{CUT_OFF}: \"{}\". It may be done or not; if it is not, say it again.",
-            clip(&said.text, 160)
-        );
-        turn.say(format!("For the owner: {told}"));
-        turn.tell(&told, &said.thread);
+    let (mut acts, others): (Vec<&Word>, Vec<&Word>) = lost.into_iter().partition(|said| does(said));
+    others.into_iter().for_each(|said| wait(said, turn));
+    while let Some(thread) = acts.first().map(|said| said.thread.clone()) {
+        let mine: Vec<String> = acts
+            .extract_if(.., |said| said.thread == thread)
+            .map(|said| format!("\"{}\"", clip(&said.text, 160)))
+            .collect();
+        // Those whose call is known are told by it.
+        if mine.len() > turn.known_on(&thread) {
+            let told = cut_off(&mine.join(", "));
+            turn.say(format!("For the owner: {told}"));
+            turn.tell(&told, &thread);
+        }
     }
-    !does
+}
+
+/// Says what a death cut off.
+fn cut_off(what: &str) -> String {
+    format!("{CUT_OFF}: {what}. It may be done or not; if it is not, say it again.")
 }
 
 /// A word that was not understood.
@@ -247,8 +270,7 @@ pub fn settled(job: &Job, result: &Value, turn: &mut Turn) {
         }
         Some(Err(error)) if error == CUT_OFF => {
             let about = format!(" (\"{}\")", clip(&job.about, 160));
-            let about = if job.about.is_empty() { "" } else { &about };
-            format!("{CUT_OFF}: {}{about}. It may be done or not; if it is not, say it again.", job.tool)
+            cut_off(&format!("{}{}", job.tool, if job.about.is_empty() { "" } else { &about }))
         }
         Some(Err(error)) if job.tool == "web.search" => found::no_search(&error, word(result, "hint")),
         Some(Err(error)) => format!("{} failed: {error}. {}", job.tool, clip(word(result, "hint"), 200)),

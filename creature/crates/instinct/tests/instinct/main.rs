@@ -163,6 +163,42 @@ fn a_word_whose_answer_a_death_cut_off_is_answered_by_the_next_life() {
 }
 
 #[test]
+fn of_many_words_that_a_death_cut_off_none_is_met_with_silence() {
+    let mut world = World::kept();
+    let word = |nth: usize, text: &str| Word {
+        at: format!("2026-05-28T20:26:40.{nth:03}Z"),
+        text: text.into(),
+        thread: ["main", "telegram-1"][nth % 2].into(),
+    };
+    let said = [
+        "note that herons fish",
+        "note that owls hunt",
+        "note that bees hum",
+        "status",
+        "note that ants dig",
+    ];
+    let words: Vec<Word> = said.iter().enumerate().map(|(nth, text)| word(nth, text)).collect();
+    // All are done, and the answers are decided; then the life ends before anything is said.
+    world.moment.words.clone_from(&words);
+    world.think();
+    world.moment.words.clone_from(&words);
+    world.moment.now = world.now();
+    let Outcome::Thought { thought, .. } = world.mind.think(&world.moment) else { panic!("no thought") };
+    assert!(thought.tool_calls.iter().any(|call| call.tool == "memory.append"), "{thought:?}");
+    let done = world.called("notes.append").len();
+    let told = world.told().len();
+    world.reborn(world::PACE);
+    world.moment.words = words;
+    world.wake();
+    let told = world.told().split_off(told).join("\n");
+    for text in said.iter().filter(|text| text.starts_with("note")) {
+        assert!(told.contains(&format!("\"{text}\"")) && told.contains("cut off"), "{text}: {told}");
+    }
+    assert!(told.contains("Life 2 on commit"), "the status is answered anew: {told}");
+    assert_eq!(world.called("notes.append").len(), done, "nothing is done again");
+}
+
+#[test]
 fn many_words_are_all_answered_though_the_first_answer_clears_them() {
     let mut world = World::new();
     for n in 0..12 {
