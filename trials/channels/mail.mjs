@@ -238,6 +238,13 @@ async function housed({ box, signers }) {
     home.answers(word.thread, '**Twelve** herons.');
     const [answer] = await until('the answer', () => box.arrived('In-Reply-To: <House-herons@example.org>').length && box.arrived('In-Reply-To: <House-herons@example.org>'));
     holds(/Subject: Re: House herons/.test(answer) && answer.includes('Twelve'), 'the answer is an answer', answer.slice(0, 900));
+    // Found: it was passed over, and nobody was told. Put there as the server would, which takes no more than 1 MB here.
+    const proven = `Authentication-Results: ${JUDGE}; dkim=pass header.d=example.org\nDKIM-Signature: v=1; d=example.org; b=x\n`;
+    fs.writeFileSync(box.path('Maildir/tmp/whale'), proven + letter('Whale', 'It does not fit through the door.\n'.repeat(1_300_000)), { mode: 0o644 });
+    fs.renameSync(box.path('Maildir/tmp/whale'), box.path('Maildir/new/1.whale.localhost'));
+    await until('why a large mail is not read', () => box.arrived('larger than 40 MiB').length);
+    const whales = ['new', 'cur'].flatMap((part) => fs.readdirSync(box.path(`Maildir/${part}`)).map((name) => box.path(`Maildir/${part}/${name}`)));
+    whales.filter((name) => name.includes('whale')).forEach((name) => fs.rmSync(name));
     home.asks('12', '{"text":"hello"}');
     await until('the question', () => box.arrived('/2/tweets').length);
     await signers.send(letter('yes', 'yes 12'));
@@ -250,7 +257,7 @@ async function housed({ box, signers }) {
     await rest(1_000);
     holds(home.lines('.self/broker/answers.jsonl').every(({ answer: said }) => said !== 'approve'), 'mail approves nothing');
     const inbox = home.lines('.self/inbox.jsonl');
-    holds(new Set(inbox.map(({ id }) => id)).size === inbox.length && !/eve|owner, I say|pay all/.test(JSON.stringify(inbox)), 'each is heard once, and no stranger', JSON.stringify(inbox));
+    holds(new Set(inbox.map(({ id }) => id)).size === inbox.length && !/eve|owner, I say|pay all|fit through/.test(JSON.stringify(inbox)), 'each is heard once, and no stranger', JSON.stringify(inbox));
     const refused = box.messages().filter((raw) => /^To: <?eve@evil\.test/m.test(raw) && /^Auto-Submitted/m.test(raw));
     holds(refused.length === 1, 'a stranger who proves who they are gets one polite refusal', refused.length);
   } catch (error) {

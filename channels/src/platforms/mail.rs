@@ -11,8 +11,7 @@ pub mod smtp;
 pub mod writing;
 
 use crate::channel::{
-    Attached, Batch, Channel, Chat, Form, Heard, Known, Limits, Message, Person, Press, Sent, Trouble, Unit,
-    What,
+    Attached, Batch, Channel, Chat, Form, Heard, Known, Limits, Message, Press, Sent, Trouble, Unit, What,
 };
 use crate::door::Door;
 use async_trait::async_trait;
@@ -116,31 +115,26 @@ impl Mail {
             if bytes > BATCH_BYTES {
                 break;
             }
-            bytes = bytes.saturating_add(one.bytes);
+            let is_read = one.bytes <= MAIL_BYTES;
+            bytes = bytes.saturating_add(if is_read { one.bytes } else { 0 });
             let place = inbox.place(one.uid);
-            if one.bytes > MAIL_BYTES {
-                heard.push(self.too_large(place, one.came_ms, one.bytes));
-            } else if let Some(raw) = inbox.mail(one.uid).await? {
-                heard.extend(read(&raw, place, one.came_ms, &self.reader));
-            }
+            let raw = if is_read { inbox.mail(one.uid).await? } else { inbox.head(one.uid).await? };
+            let mail = raw.and_then(|raw| read(&raw, place, one.came_ms, &self.reader));
+            heard.extend(mail.map(|mail| if is_read { mail } else { too_large(mail) }));
             last = one.uid;
         }
         Ok((heard, last))
     }
+}
 
-    /// A mail of which not even the sender is read: it is passed over, and nobody is told.
-    fn too_large(&self, place: Place, at_ms: u64, bytes: u32) -> Heard {
-        let nobody = "unknown".to_owned();
-        Heard {
-            id: format!("uid-{}-{}", place.validity, place.uid),
-            at_ms,
-            chat: Chat { id: nobody.clone(), thread: None, is_private: false },
-            from: Person { id: nobody.clone(), name: nobody, is_bot: true },
-            what: What::Unread {
-                why: format!("a mail has {bytes} bytes, and at most {MAIL_BYTES} are read"),
-            },
-        }
-    }
+/// A mail of which the header alone was read: the sender is told, where that proves who it is.
+fn too_large(mail: Heard) -> Heard {
+    let why = format!(
+        "A mail of yours is larger than {} MiB, and I did not read it: send it in parts.",
+        MAIL_BYTES >> 20
+    );
+    let what = if matches!(mail.what, What::Word(_)) { What::Unread { why } } else { mail.what };
+    Heard { what, ..mail }
 }
 
 #[async_trait]

@@ -22,6 +22,8 @@ const QUIET: Duration = Duration::from_secs(9 * 60);
 const LOOK: Duration = Duration::from_secs(60);
 /// Largest mail that is read: a file of the longest size and its letters.
 pub const MAIL_BYTES: u32 = 40 << 20;
+/// Bytes of a header that are read alone.
+const HEAD_BYTES: u32 = 256 << 10;
 /// How far a mailbox is read back whose numbers count no more.
 const BACK_DAYS: i64 = 7;
 const MONTHS: [&str; 12] =
@@ -112,6 +114,14 @@ impl Inbox {
         let fetched = self.fetched(&uid.to_string(), "(UID BODY.PEEK[])", WHOLE).await?;
         let mut ours = fetched.into_iter().filter(|one| one.uid == Some(uid));
         Ok(ours.find_map(|one| one.body().map(<[u8]>::to_vec)))
+    }
+
+    /// The beginning of a mail's header, for one that is too large to be read; `None` where it is gone.
+    pub async fn head(&mut self, uid: u32) -> Result<Option<Vec<u8>>, Trouble> {
+        let what = format!("(UID BODY.PEEK[HEADER]<0.{HEAD_BYTES}>)");
+        let fetched = self.fetched(&uid.to_string(), &what, SOON).await?;
+        let mut ours = fetched.into_iter().filter(|one| one.uid == Some(uid));
+        Ok(ours.find_map(|one| one.header().map(<[u8]>::to_vec)))
     }
 
     async fn fetched(&mut self, range: &str, what: &str, wait: Duration) -> Result<Vec<Fetch>, Trouble> {
