@@ -343,6 +343,7 @@ fn a_ledger_overwritten_under_the_broker_is_found_by_the_doctor() {
     let house = House::new("think alive; live").with_broker();
     let guardian = house.start();
     house.until_broker(None);
+    house.until("its ledger is open", || house.path(".self/budget.json").exists());
     // Before its first line there is no anchor either: what lies there is still no line of the broker's.
     for left in ["x", "x\n", "{\"seq\":1,"] {
         let anchor = if left.starts_with('{') { "{\"end\":{\"seq\":3},\"bytes\":900}" } else { "{}" };
