@@ -1,52 +1,126 @@
-//! Files that came with a word: fetched and kept, so that its text says where they lie; their sender is told which did not come.
+//! Words with files: their files are fetched while what else is said is heard; then the word is kept, with where they lie.
+//!
+//! A word waits in the state of its channel, so neither an end nor a cut loses it, and what is said after it in its thread
+//! waits behind it. A stop waits for no file: what was said before it is kept without.
 
-use crate::channel::{Attached, Channel, Trouble, Word};
-use crate::hear::Place;
-use crate::received::{self, MOST_FILE_BYTES, MOST_FILES};
+use crate::channel::{Attached, Channel, Trouble};
+use crate::hear;
+use crate::inbox;
+use crate::received::{self, MOST_FILE_BYTES};
 use crate::switchboard::Shared;
+use crate::waiting::{Waiting, freed};
 use anyhow::Result;
+use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Pauses between tries to fetch a file, and longest time for all files of a word: what is said behind it waits, a stop too.
+/// Pauses between tries to fetch a file, and longest time for all files of a word.
 const BETWEEN_FETCHES: [Duration; 4] =
     [Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(8), Duration::from_secs(15)];
 const LONGEST_FETCH: Duration = Duration::from_secs(60);
+/// Rest after what was fetched could not be kept: the disk is full.
+const UNKEPT: Duration = Duration::from_secs(10);
 
-/// Fetches the files of a word; its text then says where they are, or why not.
-pub async fn with_files(shared: &Shared, place: &Place<'_>, word: &Word, text: String) -> Result<String> {
-    let house = shared.borrow().house.clone();
-    let most =
-        shared.borrow().lines.get(place.name).map_or(0, |line| line.limits.file_bytes.min(MOST_FILE_BYTES));
-    let (mut lines, mut missing) = (vec![text], vec![]);
-    let until = Instant::now() + LONGEST_FETCH;
-    for (nth, file) in word.files.iter().enumerate() {
-        if nth >= MOST_FILES {
-            missing.push(format!("and {} more, which were left there", word.files.len() - MOST_FILES));
-            break;
-        }
-        let shown = received::harmless(&file.name);
-        if file.bytes.is_some_and(|bytes| bytes > most) {
-            missing.push(format!("{shown}, too large to be taken: at most {most} bytes are"));
+/// Fetches files, and keeps their words, until this program ends.
+pub async fn run(shared: Shared, name: String, channel: Rc<dyn Channel>) {
+    loop {
+        let (next, wake) = {
+            let all = shared.borrow();
+            let Some(line) = all.lines.get(&name) else { return };
+            (line.state.waiting.front().filter(|_| line.is_connected()).cloned(), line.fetches.clone())
+        };
+        let Some(next) = next else {
+            wake.notified().await;
             continue;
+        };
+        if let Err(error) = fetch_and_keep(&shared, &name, channel.as_ref(), &next).await {
+            shared.borrow_mut().row(
+                &name,
+                &format!("{name}: a word with files could not be kept, and is tried again: {error:#}"),
+            );
+            tokio::time::sleep(UNKEPT).await;
         }
-        match fetched(place.channel, file, most, until).await {
-            Ok(bytes) if bytes.len() as u64 <= most => {
-                let message = format!("{}/{nth}", place.id);
-                let path = received::keep(&house, place.name, &message, &file.name, &bytes)?;
+    }
+}
+
+async fn fetch_and_keep(shared: &Shared, name: &str, channel: &dyn Channel, next: &Waiting) -> Result<()> {
+    let most = shared.borrow().lines.get(name).map_or(0, |line| line.limits.file_bytes.min(MOST_FILE_BYTES));
+    let until = Instant::now() + LONGEST_FETCH;
+    let mut came = Vec::new();
+    for file in &next.files {
+        came.push(match file.bytes {
+            Some(bytes) if bytes > most => Err(format!("too large to be taken: at most {most} bytes are")),
+            _ => match fetched(channel, file, most, until).await {
+                Ok(bytes) if bytes.len() as u64 <= most => Ok(bytes),
+                Ok(_) => Err("larger than it said and not taken".to_owned()),
+                // It is tried again when the platform is reached.
+                Err(Trouble::Away(_) | Trouble::Doubtful(_)) if !is_connected(shared, name) => return Ok(()),
+                Err(trouble) => {
+                    Err(format!("which could not be fetched, and has to be sent again: {trouble}"))
+                }
+            },
+        });
+    }
+    keep(shared, name, next, came)
+}
+
+/// Keeps what came of a word's files, the word, and the words that waited for it.
+fn keep(shared: &Shared, name: &str, word: &Waiting, came: Vec<Result<Vec<u8>, String>>) -> Result<()> {
+    let is_gone = |shared: &Shared| {
+        let all = shared.borrow();
+        all.lines
+            .get(name)
+            .and_then(|line| line.state.waiting.front())
+            .is_none_or(|first| first.id != word.id)
+    };
+    // It was taken back, or its owner is no owner any more.
+    if is_gone(shared) {
+        return Ok(());
+    }
+    let house = shared.borrow().house.clone();
+    let (mut lines, mut missing) = (vec![word.text.clone()], vec![]);
+    for (nth, (file, came)) in word.files.iter().zip(came).enumerate() {
+        match came {
+            Ok(bytes) => {
+                let path = received::keep(&house, name, &format!("{}/{nth}", word.id), &file.name, &bytes)?;
                 lines.push(format!("(a file of {} bytes: {path})", bytes.len()));
             }
-            Ok(_) => missing.push(format!("{shown}, larger than it said and not taken")),
-            Err(trouble) => missing
-                .push(format!("{shown}, which could not be fetched, and has to be sent again: {trouble}")),
+            Err(why) => missing.push(format!("{}, {why}", received::harmless(&file.name))),
         }
+    }
+    if word.left > 0 {
+        missing.push(format!("and {} more, which were left there", word.left));
     }
     if !missing.is_empty() {
         let told = format!("I do not have every file of this: {}", missing.join("; "));
-        shared.borrow_mut().reply(place.name, place.chat, &[&place.id, "files"], &told)?;
+        shared.borrow_mut().reply(name, &word.chat, &[&word.id, "files"], &told)?;
     }
     lines.extend(missing.iter().map(|why| format!("(a file {why})")));
-    Ok(lines.join("\n").trim().to_owned())
+    let text = lines.join("\n").trim().to_owned();
+    let (freed, waiting) = {
+        let all = shared.borrow();
+        let Some(line) = all.lines.get(name) else { return Ok(()) };
+        let mut waiting = line.state.waiting.clone();
+        waiting.pop_front();
+        freed(waiting)
+    };
+    let first = inbox::Word { text, thread: word.thread.clone(), ids: vec![word.id.clone()] };
+    let behind = freed.into_iter().map(Waiting::without_files);
+    let mut words: Vec<inbox::Word> = std::iter::once(first).chain(behind).collect();
+    if let Some(line) = shared.borrow().lines.get(name) {
+        // An end between the inbox and the state leaves them in both.
+        words.retain(|word| !word.ids.iter().all(|id| line.in_the_inbox.contains(id)));
+    }
+    hear::keep_words(shared, name, &mut words)?;
+    let mut all = shared.borrow_mut();
+    if let Some(line) = all.lines.get_mut(name) {
+        line.state.waiting = waiting;
+    }
+    all.save(name)
+}
+
+fn is_connected(shared: &Shared, name: &str) -> bool {
+    shared.borrow().lines.get(name).is_some_and(|line| line.is_connected())
 }
 
 /// Fetches a file; one that is not reached just now is tried for, as its word is told without it after that.

@@ -188,7 +188,7 @@ pub struct Press {
 }
 
 /// A file that was sent, not yet read.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attached {
     /// The sender's name of it: text of others.
     pub name: String,

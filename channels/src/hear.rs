@@ -2,7 +2,6 @@
 //!
 //! Invariant: an effect is kept before the id of its happening is, and the id before the platform is told that it is kept.
 
-use crate::attached::with_files;
 use crate::channel::{Batch, Channel, Chat, Heard, Press, What, Word};
 use crate::inbox::{self, MOST_CHARS};
 use crate::judge::Verdict;
@@ -12,6 +11,7 @@ use crate::received;
 use crate::run_order;
 use crate::state::{Owner, Said, State};
 use crate::switchboard::Shared;
+use crate::waiting::Waiting;
 use anyhow::Result;
 use house::bounds::brief;
 use house::{clock, moments};
@@ -22,6 +22,8 @@ const BEGINNING: usize = 4_000;
 const SAID_CHARS: usize = 200;
 /// Ids of words in the inbox that are known beside those of the state.
 const MOST_IDS: usize = 50_000;
+/// Words that wait for files, or behind such.
+const MOST_WAITING: usize = 200;
 /// Time within which many words after many are a flood: the creature would pass lines over.
 const FLOOD_MS: u64 = 10_000;
 /// Words that a late stop has at most.
@@ -120,7 +122,7 @@ async fn taken(shared: &Shared, name: &str, channel: &dyn Channel, batch: &Batch
 }
 
 /// Keeps the words so far in the inbox, synced.
-fn keep_words(shared: &Shared, name: &str, words: &mut Vec<inbox::Word>) -> Result<()> {
+pub fn keep_words(shared: &Shared, name: &str, words: &mut Vec<inbox::Word>) -> Result<()> {
     let house = shared.borrow().house.clone();
     let words = std::mem::take(words);
     let mut is_flood = false;
@@ -212,7 +214,7 @@ async fn owners(
         What::Word(word) => said(shared, &place, word, words).await,
         What::Edited(word) => {
             keep_words(shared, name, words)?;
-            edited(shared, &place, word, words).await
+            edited(shared, &place, word, words)
         }
         What::Deleted { message } => {
             keep_words(shared, name, words)?;
@@ -248,11 +250,10 @@ async fn said(shared: &Shared, place: &Place<'_>, word: &Word, words: &mut Vec<i
         )
         .await;
     };
-    let text = with_files(shared, place, word, text).await?;
-    if text.is_empty() {
+    if text.is_empty() && word.files.is_empty() {
         return Ok(());
     }
-    push(shared, place, &word.message, in_time(place, text), words)
+    push(shared, place, word, in_time(place, text), words)
 }
 
 /// The text as the mind reads it: where it was said long ago, with its time, unless it ends something.
@@ -263,11 +264,11 @@ fn in_time(place: &Place<'_>, text: String) -> String {
     }
 }
 
-/// Gathers a word for the inbox, and notes that it waits for an answer.
+/// Gathers a word for the inbox, or lets it wait for its files; notes that it waits for an answer.
 fn push(
     shared: &Shared,
     place: &Place<'_>,
-    message: &str,
+    word: &Word,
     text: String,
     words: &mut Vec<inbox::Word>,
 ) -> Result<()> {
@@ -285,13 +286,33 @@ fn push(
     };
     let begins = brief(&text, SAID_CHARS);
     line.state.said(Said {
-        message: message.to_owned(),
+        message: word.message.clone(),
         thread: thread.clone(),
         at_ms: clock::wall_ms(),
         text: begins,
     });
+    if word.files.is_empty() && is_stop(&text) {
+        // It stands behind all that was said before it, and waits for no file.
+        let waited = std::mem::take(&mut line.state.waiting).into_iter();
+        let waited = waited.filter(|word| !line.in_the_inbox.contains(&word.id));
+        words.extend(waited.map(Waiting::without_files));
+    }
+    let waits = !word.files.is_empty() || line.state.is_held(&thread);
+    if waits && line.state.waiting.len() < MOST_WAITING {
+        let (files, left) = Waiting::bounded(word.files.clone());
+        let (id, message, chat) = (place.id.clone(), word.message.clone(), place.chat.clone());
+        line.state.waiting.push_back(Waiting { id, message, thread, chat, text, files, left });
+        line.fetches.notify_one();
+        return Ok(());
+    }
     words.push(inbox::Word { text, thread, ids: vec![place.id.clone()] });
-    Ok(())
+    match word.files.len() {
+        0 => Ok(()),
+        more => {
+            let told = format!("{more} files of this came while many others wait: send them again later.");
+            all.reply(place.name, place.chat, &[&place.id, "files"], &told)
+        }
+    }
 }
 
 fn is_stop(text: &str) -> bool {
@@ -303,21 +324,28 @@ fn is_stop(text: &str) -> bool {
 }
 
 /// Takes a word that was changed: told as changed while it waits for its answer, else left alone.
-async fn edited(shared: &Shared, place: &Place<'_>, word: &Word, words: &mut Vec<inbox::Word>) -> Result<()> {
+fn edited(shared: &Shared, place: &Place<'_>, word: &Word, words: &mut Vec<inbox::Word>) -> Result<()> {
     if was_said(shared, place.name, &word.message) {
-        let text = with_files(shared, place, word, inbox::plain(&word.text)).await?;
-        let text = format!("(changed: what I said before now reads) {}", in_time(place, text));
-        push(shared, place, &word.message, text, words)?;
+        let text = in_time(place, inbox::plain(&word.text));
+        push(shared, place, word, format!("(changed: what I said before now reads) {text}"), words)?;
     }
     Ok(())
 }
 
-/// Takes that a word was deleted: told while it waits for its answer.
+/// Takes that a word was deleted: told while it waits for its answer; a word that still waits for files is never told.
 fn deleted(shared: &Shared, place: &Place<'_>, message: &str, words: &mut Vec<inbox::Word>) {
     let said = {
-        let all = shared.borrow();
-        let line = all.lines.get(place.name);
-        line.and_then(|line| line.state.said.iter().find(|said| said.message == message).cloned())
+        let mut all = shared.borrow_mut();
+        let Some(line) = all.lines.get_mut(place.name) else { return };
+        let state = &mut line.state;
+        let before = state.waiting.len();
+        state.waiting.retain(|word| word.message != message);
+        if state.waiting.len() < before {
+            state.said.retain(|said| said.message != message);
+            line.fetches.notify_one();
+            return;
+        }
+        state.said.iter().find(|said| said.message == message).cloned()
     };
     let Some(said) = said else { return };
     let text = format!("(I took back what I said and do not want it done: “{}”)", said.text);
@@ -326,7 +354,9 @@ fn deleted(shared: &Shared, place: &Place<'_>, message: &str, words: &mut Vec<in
 
 fn was_said(shared: &Shared, name: &str, message: &str) -> bool {
     let all = shared.borrow();
-    all.lines.get(name).is_some_and(|line| line.state.said.iter().any(|said| said.message == message))
+    let Some(line) = all.lines.get(name) else { return false };
+    let waits = || line.state.waiting.iter().any(|word| word.message == message);
+    line.state.said.iter().any(|said| said.message == message) || waits()
 }
 
 /// Takes the press of a button; that its answer does not arrive changes nothing.

@@ -29,4 +29,5 @@ pub mod switchboard;
 pub mod telling;
 pub mod thread;
 pub mod typing;
+pub mod waiting;
 pub mod watch;

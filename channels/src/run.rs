@@ -7,7 +7,7 @@ use crate::state::State;
 use crate::switchboard::{Line, Shared, Switchboard};
 use crate::telling::Telling;
 use crate::watch::Changes;
-use crate::{places, platforms, receive, send, typing};
+use crate::{attached, places, platforms, receive, send, typing};
 use anyhow::{Context, Result, bail};
 use house::files;
 use house::settings::channels::Channel as Settings;
@@ -79,6 +79,7 @@ pub async fn serve(served: Served) -> Result<()> {
     let channels = made.clone();
     for (name, channel) in made {
         tasks.spawn_local(receive::run(shared.clone(), name.clone(), channel.clone()));
+        tasks.spawn_local(attached::run(shared.clone(), name.clone(), channel.clone()));
         if channel.limits().typing {
             tasks.spawn_local(typing::run(shared.clone(), name.clone(), channel.clone()));
         }

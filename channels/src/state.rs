@@ -2,6 +2,7 @@
 
 use crate::channel::Chat;
 use crate::pairing::Tried;
+use crate::waiting::Waiting;
 use crate::{places, thread};
 use anyhow::{Context, Result};
 use house::{House, files};
@@ -56,6 +57,8 @@ pub struct State {
     /// Threads and their chats, the one that was used last at the end.
     pub chats: VecDeque<(String, Chat)>,
     pub said: VecDeque<Said>,
+    /// Words that wait for their files, and those behind them, oldest first.
+    pub waiting: VecDeque<Waiting>,
     /// Number of messages of strangers, the people who were refused, and when the last refusals were.
     pub strangers: u64,
     pub refused: BTreeSet<String>,
@@ -130,6 +133,7 @@ impl State {
         self.owner = None;
         self.chats.clear();
         self.said.clear();
+        self.waiting.clear();
     }
 
     /// Whether the creature may say more this hour, for so many words of the owner's.
@@ -155,6 +159,11 @@ impl State {
         self.hour(said.at_ms).words += 1;
         self.said.push_back(said);
         keep_last(&mut self.said, MOST_SAID);
+    }
+
+    /// Whether a word on a thread waits for files.
+    pub fn is_held(&self, thread: &str) -> bool {
+        self.waiting.iter().any(|word| word.thread == thread)
     }
 
     /// Whether a word on a thread has no answer yet.

@@ -49,6 +49,8 @@ pub struct Line {
     pub wake: Rc<Notify>,
     /// Told when the owner said something.
     pub spoken: Rc<Notify>,
+    /// Told when a word waits for files, and when the platform is reached.
+    pub fetches: Rc<Notify>,
     /// Ids that stood in the inbox when this program began.
     pub in_the_inbox: HashSet<String>,
     /// When it was last heard, by the clock of this machine's boot.
@@ -105,6 +107,7 @@ impl Line {
             unsent: String::new(),
             wake: Rc::default(),
             spoken: Rc::default(),
+            fetches: Rc::default(),
             heard_boot_ms: None,
             many_boot_ms: None,
             acts: vec![],
@@ -119,6 +122,10 @@ impl Line {
     /// The chat of a thread, where the owner may still be heard in it.
     pub fn chat(&self, thread: &str) -> Option<&Chat> {
         self.state.chat(thread).filter(|chat| chat.is_private || self.settings.groups.contains(&chat.id))
+    }
+
+    pub fn is_connected(&self) -> bool {
+        self.inward.0 == "connected"
     }
 
     pub fn verbosity(&self) -> &str {
@@ -332,6 +339,7 @@ impl Switchboard {
             line.standing.state.clone_from(&state);
         }
         line.wake.notify_one();
+        line.fetches.notify_one();
         line.standing.trouble.clone_from(&trouble);
         line.standing.name = line.known.as_ref().map(|known| known.name.clone()).unwrap_or_default();
         let told = if trouble.is_empty() {

@@ -230,6 +230,11 @@ impl Channel for Loopback {
 
     async fn fetch(&self, file: &Attached, most: u64) -> Result<Vec<u8>, Trouble> {
         self.fails("fetch")?;
+        // A file that comes when another one lies in the folder.
+        let until = text(&file.place, "until");
+        while !until.is_empty() && !self.folder.join(until).exists() {
+            tokio::time::sleep(LOOK).await;
+        }
         let bytes = text(&file.place, "text").as_bytes().to_vec();
         if bytes.len() as u64 > most { Err(Trouble::Refused("it is too large".into())) } else { Ok(bytes) }
     }

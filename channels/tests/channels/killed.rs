@@ -38,7 +38,9 @@ fn said_over_kills(home: &mut Home, words: usize) {
     let steps =
         ["receive", "before_acknowledge", "after_acknowledge", "before_send", "after_send", "connect"];
     for nth in 0..words {
-        home.say("telegram", &format!("word {nth:04}"));
+        let files = json!([{"name": "plan.txt", "text": "inside"}]);
+        let files = if nth % 5 == 2 { files } else { json!([]) };
+        home.heard("telegram", json!({"word": format!("word {nth:04}"), "files": files}));
         // The network is cut, and the platform refuses for a while: one trouble at a time, as each makes the next pause longer.
         let is_well = lines(&home.folder("telegram").join("trouble.jsonl")).is_empty();
         match if is_well { nth % 17 } else { 0 } {
@@ -77,6 +79,9 @@ fn over_kills(has_keys: bool, words: usize) {
     let creature = creature(home.house.clone(), ends.clone());
     said_over_kills(&mut home, words);
     home.until_acknowledged("telegram");
+    home.until("no word waits for its file", |home| {
+        home.state("telegram")["waiting"].as_array()?.is_empty().then_some(())
+    });
     let all = home.words().join("\n");
     for nth in 0..words {
         assert_eq!(all.matches(&format!("word {nth:04}")).count(), 1, "word {nth} in the inbox");

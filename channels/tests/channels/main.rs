@@ -8,6 +8,7 @@
     clippy::wildcard_enum_match_arm
 )]
 
+mod attached;
 mod attacked;
 mod careless;
 mod discord;
