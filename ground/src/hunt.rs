@@ -160,15 +160,18 @@ fn parent_of_living(pid: i32) -> Option<i32> {
 /// Ends all processes a former guardian of this house left alive; returns how many there were.
 pub fn end_orphans(house: &House) -> Result<usize> {
     let us = nix::unistd::getpid();
-    let find = || {
-        let mut left = holders(&house.creature_lock());
-        left.extend(marked(house));
+    let find = |is_first: bool| {
+        let mut left = marked(house);
+        // Every open file of this machine is looked at: once, as the lock tells whether a look missed one.
+        if is_first {
+            left.extend(holders(&house.creature_lock()));
+        }
         left.retain(|pid| *pid != us && parent_of_living(pid.as_raw()).is_some());
         left
     };
     let (mut ended, mut unseen) = (BTreeSet::new(), 0);
     for _ in 0..ORPHAN_ROUNDS {
-        let found = kill_all(find);
+        let found = kill_all(|| find(unseen == 0));
         unseen = if found.is_empty() { unseen + 1 } else { 0 };
         if unseen == UNSEEN {
             return Ok(ended.len());

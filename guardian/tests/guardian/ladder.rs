@@ -2,11 +2,12 @@
 //!
 //! A life is found again, nothing falls but onto what lived longer, and nothing turns in circles.
 
+use foldhash::{HashMap, HashSet};
 use guardian::decide::policy::Policy;
 use guardian::decide::vocabulary::{Action, Blame, Cause, Event, Phase, Record, Standing, Subject, Watch};
 use guardian::limits::Limits;
 use house::clock::Millis;
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::sync::LazyLock;
 
@@ -85,10 +86,13 @@ impl House {
 
     /// The house after that, with its times told relative to `NOW`; two where a rollback may have failed.
     fn after(&self, turn: Turn) -> Vec<Self> {
-        [false, true].into_iter().filter_map(|fails| self.with(turn, fails)).collect()
+        let (house, was_put_back) = self.with(turn, false);
+        let failed = was_put_back.then(|| self.with(turn, true).0);
+        std::iter::once(house).chain(failed).collect()
     }
 
-    fn with(&self, turn: Turn, fails: bool) -> Option<Self> {
+    /// The house after that, and whether a rollback was tried.
+    fn with(&self, turn: Turn, fails: bool) -> (Self, bool) {
         let mut house = self.clone();
         let mut now = NOW;
         let event = match turn {
@@ -125,21 +129,21 @@ impl House {
                 Event::Tick
             }
         };
-        let failed = house.happen(now, event, fails);
-        (failed == fails).then(|| house.at_now(now))
+        let was_put_back = house.happen(now, event, fails);
+        (house.at_now(now), was_put_back)
     }
 
-    /// Whether a rollback was tried and failed.
+    /// Whether a rollback was tried.
     fn happen(&mut self, now: Millis, event: Event, fails: bool) -> bool {
-        let mut failed = false;
+        let mut is_put_back = false;
         let mut events = VecDeque::from([event]);
         while let Some(event) = events.pop_front() {
             for action in self.policy.step(&LIMITS, now, event) {
-                failed |= fails && matches!(action, Action::Rollback { .. });
+                is_put_back |= matches!(action, Action::Rollback { .. });
                 events.extend(self.perform(action, fails));
             }
         }
-        failed
+        is_put_back
     }
 
     fn perform(&mut self, action: Action, fails: bool) -> Option<Event> {
@@ -285,7 +289,7 @@ impl House {
     }
 
     fn day(&self, lives: &impl Fn(&Self) -> bool) -> Day {
-        let end = self.with(Turn::DayPasses, false).unwrap_or_else(|| self.clone());
+        let (end, _) = self.with(Turn::DayPasses, false);
         let mut day = Day { end, falls: 0, lived: false };
         for _ in 0..TURNS {
             let house = &day.end;
@@ -294,7 +298,7 @@ impl House {
                 true if matches!(house.policy.phase, Phase::Booting { .. }) => Turn::Beat,
                 _ => Turn::Due,
             };
-            let next = house.with(turn, false).unwrap();
+            let (next, _) = house.with(turn, false);
             day.falls += usize::from(next.head != house.head);
             day.lived |= lives(&next) && matches!(next.policy.phase, Phase::Settled { .. });
             if next == *house {
@@ -316,7 +320,7 @@ struct Day {
 
 #[test]
 fn whatever_dies_a_life_is_found_again_and_nothing_turns_in_circles() {
-    let mut seen = HashSet::from([Rc::new(House::new())]);
+    let mut seen: HashSet<Rc<House>> = [Rc::new(House::new())].into_iter().collect();
     let mut open = VecDeque::from_iter(seen.iter().cloned());
     let mut causes = BTreeSet::new();
     while let Some(house) = open.pop_front() {
@@ -333,7 +337,7 @@ fn whatever_dies_a_life_is_found_again_and_nothing_turns_in_circles() {
     // Whatever it is at, a guardian that is killed goes on from a rest.
     let resting = seen.iter().filter(|house| matches!(house.policy.phase, Phase::Resting { .. }));
     let all_go_on = |where_: &str, most: usize, must_live: bool, lives: &dyn Fn(&House) -> bool| {
-        let mut known = HashMap::new();
+        let mut known = HashMap::default();
         for house in resting.clone() {
             let (falls, lived) = house.go_on(&lives, &mut known);
             assert!(falls <= most && (lived || !must_live), "{falls} falls where {where_}, from {house:?}");

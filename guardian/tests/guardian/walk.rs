@@ -1,6 +1,7 @@
 //! An exhaustive walk over every state the policy can reach in a small world, holding its invariants in each.
 
 use crate::replies::answers;
+use foldhash::{HashMap, HashSet};
 use guardian::decide::longevity::Lives;
 use guardian::decide::policy::Policy;
 use guardian::decide::vocabulary::{
@@ -8,7 +9,7 @@ use guardian::decide::vocabulary::{
 };
 use guardian::limits::Limits;
 use house::clock::Millis;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock};
 
 /// Where the walk stands in its own time; every state is told relative to it.
@@ -257,11 +258,11 @@ fn reachable(owner: bool) -> HashSet<Arc<World>> {
     let record = Record { set_aside: vec!["b".into()], ..Record::default() };
     let policy = Policy::new(record, NOW);
     let start = Arc::new(World { policy, child: false, build: false, exam: false });
-    let mut seen = HashSet::from([start.clone()]);
+    let mut seen: HashSet<Arc<World>> = [start.clone()].into_iter().collect();
     let mut open = VecDeque::from([start]);
     while let Some(world) = open.pop_front() {
         let deadline = world.policy.deadline(&LIMITS).unwrap_or(NOW);
-        let times: HashSet<Millis> = [NOW, deadline.max(NOW)].into();
+        let times: HashSet<Millis> = [NOW, deadline.max(NOW)].into_iter().collect();
         for now in times {
             for event in world.events(owner) {
                 for next in after(&world, now, event).into_iter().map(Arc::new) {
@@ -289,7 +290,7 @@ fn every_state_reachable_with_the_owner_busy_keeps_the_invariants_and_finds_back
 fn all_find_a_life(worlds: &HashSet<Arc<World>>) {
     assert!(worlds.len() > 2_000, "the walk was cut short: {} states", worlds.len());
     println!("{} states", worlds.len());
-    let mut known: HashMap<World, bool> = HashMap::new();
+    let mut known: HashMap<World, bool> = HashMap::default();
     for world in worlds.iter().filter(|world| world.policy.record.want == Want::Keep) {
         assert!(finds_a_life(world, &mut known), "no life comes of {world:?}");
     }
