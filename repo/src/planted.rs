@@ -204,7 +204,13 @@ struct Sweep<'a> {
 impl Sweep<'_> {
     fn folder(&mut self, folder: &Folder, path: &Path, known: Option<&Tree>) -> Result<()> {
         let is_bare = is_bare_repository(folder);
-        for name in folder.names().into_iter().flatten().flatten() {
+        // The owner's first, wherever the file system lists them: what comes after too much goes unseen.
+        let owners = known.iter().flat_map(|known| known.iter());
+        let owners = owners.map(|entry| OsStr::from_bytes(entry.name_bytes()).to_owned());
+        let is_owners =
+            |name: &OsStr| known.is_some_and(|known| known.get_name_bytes(name.as_bytes()).is_some());
+        let others = folder.names().into_iter().flatten().flatten().filter(|name| !is_owners(name));
+        for name in owners.chain(others) {
             interrupt::check()?;
             self.looked += 1;
             let Some(found) = tree::look(folder, &name, path == Path::new("creature")) else { continue };

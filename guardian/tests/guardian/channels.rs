@@ -166,11 +166,10 @@ fn channels_that_do_not_build_are_told_of_and_the_rest_lives() {
         "the program of the channels does not build: error: no such crate; see .self/log/channels-build.log";
     house.until("the failure", || told(&house)["note"] == why);
     house.until_broker(None);
-    assert!(
-        fs::read_to_string(&guardian.log)
-            .unwrap()
-            .contains(&format!("{why}. You are heard at this machine alone"))
-    );
+    house.until("the log", || {
+        let log = fs::read_to_string(&guardian.log).unwrap();
+        log.contains(&format!("{why}. You are heard at this machine alone"))
+    });
     assert!(house.deaths().is_empty());
     guardian.stop();
 }
