@@ -46,7 +46,7 @@ const GUARDIAN_NEEDS: &str = "anyhow fs2 git2 jiff libc libgit2-sys nix serde se
 const FEATURES: &str = "bitflags cc indexmap memchr proc-macro2 quote serde_core serde_spanned syn-2 syn-3 toml_datetime \
     toml_parser toml_writer typenum winnow";
 /// Of ours `trials` alone: what is tried with the console is among the console's tests.
-const GUARDIAN_TESTS_NEED: &str = "git2 libc nix sha2 tempfile tiny_http trials";
+const GUARDIAN_TESTS_NEED: &str = "foldhash git2 libc nix sha2 tempfile tiny_http trials";
 const GUARDIAN_AND_BELOW: [&str; 9] = [
     "ground/Cargo.toml",
     "guardian/Cargo.toml",

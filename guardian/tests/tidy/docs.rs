@@ -264,6 +264,41 @@ fn the_readme_says_how_to_run_it_and_contributing_how_to_test_it() {
     }
 }
 
+/// It runs them in rows that it names, so that a new one could be left out of all of them.
+#[test]
+fn every_test_of_the_stable_workspace_is_named_in_the_check() {
+    let sources = sources();
+    let check = page(&sources, "scripts/check");
+    let is_stable = |path: &str| !path.starts_with("creature/") && !path.starts_with("hands/");
+    let named = |path: &str| {
+        let (_, file) = path.rsplit_once("/tests/")?;
+        let name = file.strip_suffix("/main.rs").or_else(|| file.strip_suffix(".rs"))?;
+        (!name.contains('/')).then(|| name.to_owned())
+    };
+    let mut names: BTreeSet<String> = sources
+        .iter()
+        .filter(|source| is_stable(&source.path))
+        .filter_map(|source| named(&source.path))
+        .collect();
+    for source in
+        sources.iter().filter(|source| is_stable(&source.path) && source.path.ends_with("Cargo.toml"))
+    {
+        let manifest: toml::Table = source.text.parse().unwrap();
+        let tests = manifest.get("test").and_then(toml::Value::as_array).into_iter().flatten();
+        names.extend(tests.map(|test| test["name"].as_str().unwrap().to_owned()));
+    }
+    assert!(names.contains("guardian") && names.contains("walled"), "{names:?}");
+    let words: BTreeSet<&str> =
+        check.split(|letter: char| letter.is_whitespace() || ")(".contains(letter)).collect();
+    none(
+        names
+            .iter()
+            .filter(|name| !words.contains(name.as_str()))
+            .map(|name| format!("scripts/check: --test {name}"))
+            .collect(),
+    );
+}
+
 /// The answers of docs/heart.md name a file and what to look for in it.
 #[test]
 fn answers_about_the_heart_are_where_they_say() {
