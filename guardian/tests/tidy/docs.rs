@@ -285,6 +285,8 @@ fn every_test_of_the_stable_workspace_is_named_in_the_check() {
     {
         let manifest: toml::Table = source.text.parse().unwrap();
         let tests = manifest.get("test").and_then(toml::Value::as_array).into_iter().flatten();
+        // Those that cargo leaves out of a plain `cargo test`, too, take minutes.
+        let tests = tests.filter(|test| test.get("test").and_then(toml::Value::as_bool) != Some(false));
         names.extend(tests.map(|test| test["name"].as_str().unwrap().to_owned()));
     }
     assert!(names.contains("guardian") && names.contains("walled"), "{names:?}");
