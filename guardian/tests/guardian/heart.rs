@@ -127,9 +127,13 @@ fn after_three_ends_a_blessed_version_stands_in_and_then_the_steward_is_back() {
     });
     let before = house.status()["life"].as_u64().unwrap();
     until_a_stand_in(&house, &guardian);
-    let safe = || environments(&house).into_iter().find(|pairs| pairs.contains("FERAL_SAFE=1"));
-    house.until("its life, in safe mode", || safe().is_some());
-    let life = safe().unwrap();
+    // Kept when it is seen: a look while it executes its program finds nothing.
+    let mut life = None;
+    house.until("its life, in safe mode", || {
+        life = environments(&house).into_iter().find(|pairs| pairs.contains("FERAL_SAFE=1"));
+        life.is_some()
+    });
+    let life = life.unwrap();
     assert!(life.contains(&format!("FERAL_COMMIT={first}")), "{life:?}");
     assert!(!life.iter().any(|pair| pair.starts_with("FERAL_BROKER")), "{life:?}");
     let number = life.iter().find_map(|pair| pair.strip_prefix("FERAL_LIFE=")?.parse::<u64>().ok()).unwrap();
