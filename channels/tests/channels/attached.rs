@@ -25,7 +25,7 @@ fn a_stop_is_heard_while_a_file_is_fetched_and_stands_behind_its_word() {
     home.until("it waits", |home| (home.state("telegram")["waiting"].as_array()?.len() == 1).then_some(()));
     home.say("telegram", "and that");
     home.say("telegram", "stop");
-    home.until_word("stop");
+    home.until("all three", |home| (home.words().len() == 3).then_some(()));
     let words = home.words();
     assert_eq!(words[0], "post this\n(files of this: 1, not fetched, as a stop came behind it)");
     assert_eq!(words[1..], ["and that", "stop"]);

@@ -38,7 +38,7 @@ async fn talking() -> (Server, Discord, Value) {
 }
 
 pub async fn next(channel: &impl Channel) -> Batch {
-    let waited = tokio::time::timeout(Duration::from_secs(30), channel.receive()).await;
+    let waited = tokio::time::timeout(Duration::from_secs(120), channel.receive()).await;
     let batch = waited.expect("nothing was heard").unwrap();
     channel.acknowledge(&batch.cursor).await.unwrap();
     batch
