@@ -6,6 +6,7 @@
 use crate::channel::{Attached, Channel, Trouble};
 use crate::hear;
 use crate::inbox;
+use crate::receive::UNKEPT;
 use crate::received::{self, MOST_FILE_BYTES};
 use crate::switchboard::Shared;
 use crate::waiting::{Waiting, freed};
@@ -18,8 +19,6 @@ use tokio::time::Instant;
 const BETWEEN_FETCHES: [Duration; 4] =
     [Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(8), Duration::from_secs(15)];
 const LONGEST_FETCH: Duration = Duration::from_secs(60);
-/// Rest after what was fetched could not be kept: the disk is full.
-const UNKEPT: Duration = Duration::from_secs(10);
 
 /// Fetches files, and keeps their words, until this program ends.
 pub async fn run(shared: Shared, name: String, channel: Rc<dyn Channel>) {
@@ -43,68 +42,54 @@ pub async fn run(shared: Shared, name: String, channel: Rc<dyn Channel>) {
     }
 }
 
-async fn fetch_and_keep(shared: &Shared, name: &str, channel: &dyn Channel, next: &Waiting) -> Result<()> {
+async fn fetch_and_keep(shared: &Shared, name: &str, channel: &dyn Channel, word: &Waiting) -> Result<()> {
+    let house = shared.borrow().house.clone();
     let most = shared.borrow().lines.get(name).map_or(0, |line| line.limits.file_bytes.min(MOST_FILE_BYTES));
     let until = Instant::now() + LONGEST_FETCH;
-    let mut came = Vec::new();
-    for file in &next.files {
-        came.push(match file.bytes {
-            Some(bytes) if bytes > most => Err(format!("too large to be taken: at most {most} bytes are")),
-            _ => match fetched(channel, file, most, until).await {
-                Ok(bytes) if bytes.len() as u64 <= most => Ok(bytes),
-                Ok(_) => Err("larger than it said and not taken".to_owned()),
-                // It is tried again when the platform is reached.
-                Err(Trouble::Away(_) | Trouble::Doubtful(_)) if !is_connected(shared, name) => return Ok(()),
-                Err(trouble) => {
-                    Err(format!("which could not be fetched, and has to be sent again: {trouble}"))
-                }
-            },
-        });
-    }
-    keep(shared, name, next, came)
-}
-
-/// Keeps what came of a word's files, the word, and the words that waited for it.
-fn keep(shared: &Shared, name: &str, word: &Waiting, came: Vec<Result<Vec<u8>, String>>) -> Result<()> {
-    let is_gone = |shared: &Shared| {
-        let all = shared.borrow();
-        all.lines
-            .get(name)
-            .and_then(|line| line.state.waiting.front())
-            .is_none_or(|first| first.id != word.id)
-    };
-    // It was taken back, or its owner is no owner any more.
-    if is_gone(shared) {
-        return Ok(());
-    }
-    let house = shared.borrow().house.clone();
     let (mut lines, mut missing) = (vec![word.text.clone()], vec![]);
-    for (nth, (file, came)) in word.files.iter().zip(came).enumerate() {
-        match came {
-            Ok(bytes) => {
+    for (nth, file) in word.files.iter().enumerate() {
+        let shown = received::harmless(&file.name);
+        if file.bytes.is_some_and(|bytes| bytes > most) {
+            missing.push(format!("{shown}, too large to be taken: at most {most} bytes are"));
+            continue;
+        }
+        match fetched(channel, file, most, until).await {
+            Ok(bytes) if bytes.len() as u64 <= most => {
                 let path = received::keep(&house, name, &format!("{}/{nth}", word.id), &file.name, &bytes)?;
                 lines.push(format!("(a file of {} bytes: {path})", bytes.len()));
             }
-            Err(why) => missing.push(format!("{}, {why}", received::harmless(&file.name))),
+            Ok(_) => missing.push(format!("{shown}, larger than it said and not taken")),
+            // It is tried again when the platform is reached.
+            Err(Trouble::Away(_) | Trouble::Doubtful(_)) if !is_connected(shared, name) => return Ok(()),
+            Err(trouble) => missing
+                .push(format!("{shown}, which could not be fetched, and has to be sent again: {trouble}")),
         }
     }
     if word.left > 0 {
         missing.push(format!("and {} more, which were left there", word.left));
     }
-    if !missing.is_empty() {
-        let told = format!("I do not have every file of this: {}", missing.join("; "));
-        shared.borrow_mut().reply(name, &word.chat, &[&word.id, "files"], &told)?;
-    }
     lines.extend(missing.iter().map(|why| format!("(a file {why})")));
-    let text = lines.join("\n").trim().to_owned();
+    keep(shared, name, word, lines.join("\n").trim(), &missing)
+}
+
+/// Keeps a word whose files were fetched, `text`, and the words that waited for it; its sender is told what is missing.
+fn keep(shared: &Shared, name: &str, word: &Waiting, text: &str, missing: &[String]) -> Result<()> {
     let (freed, waiting) = {
         let all = shared.borrow();
         let Some(line) = all.lines.get(name) else { return Ok(()) };
         let mut waiting = line.state.waiting.clone();
-        waiting.pop_front();
+        // It was taken back, or its owner is no owner any more.
+        if waiting.pop_front().is_none_or(|first| first.id != word.id) {
+            return Ok(());
+        }
         freed(waiting)
     };
-    let first = inbox::Word { text, thread: word.thread.clone(), ids: vec![word.id.clone()] };
+    if !missing.is_empty() {
+        let told = format!("I do not have every file of this: {}", missing.join("; "));
+        shared.borrow_mut().reply(name, &word.chat, &[&word.id, "files"], &told)?;
+    }
+    let first =
+        inbox::Word { text: text.to_owned(), thread: word.thread.clone(), ids: vec![word.id.clone()] };
     let behind = freed.into_iter().map(Waiting::without_files);
     let mut words: Vec<inbox::Word> = std::iter::once(first).chain(behind).collect();
     if let Some(line) = shared.borrow().lines.get(name) {

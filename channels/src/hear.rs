@@ -22,7 +22,7 @@ const BEGINNING: usize = 4_000;
 const SAID_CHARS: usize = 200;
 /// Ids of words in the inbox that are known beside those of the state.
 const MOST_IDS: usize = 50_000;
-/// Words that wait for files, or behind such.
+/// Most words that wait for files, or behind such; one more, and none of them is waited for.
 const MOST_WAITING: usize = 200;
 /// Time within which many words after many are a flood: the creature would pass lines over.
 const FLOOD_MS: u64 = 10_000;
@@ -291,28 +291,29 @@ fn push(
         at_ms: clock::wall_ms(),
         text: begins,
     });
-    if word.files.is_empty() && is_stop(&text) {
+    let is_full = line.state.waiting.len() >= MOST_WAITING;
+    let mut unfetched = Vec::new();
+    if is_full || (word.files.is_empty() && is_stop(&text)) {
         // It stands behind all that was said before it, and waits for no file.
         let waited = std::mem::take(&mut line.state.waiting).into_iter();
-        let waited = waited.filter(|word| !line.in_the_inbox.contains(&word.id));
-        words.extend(waited.map(Waiting::without_files));
+        for word in waited.filter(|word| !line.in_the_inbox.contains(&word.id)) {
+            unfetched.extend((!word.files.is_empty()).then(|| (word.chat.clone(), word.id.clone())));
+            words.push(word.without_files());
+        }
     }
-    let waits = !word.files.is_empty() || line.state.is_held(&thread);
-    if waits && line.state.waiting.len() < MOST_WAITING {
+    if word.files.is_empty() && !line.state.is_held(&thread) {
+        words.push(inbox::Word { text, thread, ids: vec![place.id.clone()] });
+    } else {
         let (files, left) = Waiting::bounded(word.files.clone());
         let (id, message, chat) = (place.id.clone(), word.message.clone(), place.chat.clone());
         line.state.waiting.push_back(Waiting { id, message, thread, chat, text, files, left });
         line.fetches.notify_one();
-        return Ok(());
     }
-    words.push(inbox::Word { text, thread, ids: vec![place.id.clone()] });
-    match word.files.len() {
-        0 => Ok(()),
-        more => {
-            let told = format!("{more} files of this came while many others wait: send them again later.");
-            all.reply(place.name, place.chat, &[&place.id, "files"], &told)
-        }
+    for (chat, id) in unfetched {
+        let told = "I did not wait for the files of this, for what came after it. Send them again if I should have them.";
+        all.reply(place.name, &chat, &[&id, "files"], told)?;
     }
+    Ok(())
 }
 
 fn is_stop(text: &str) -> bool {

@@ -13,8 +13,8 @@ const REVOKED: Duration = Duration::from_secs(15 * 60);
 const ELSEWHERE: Duration = Duration::from_secs(60);
 /// Longest pause that a platform may ask for.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
-/// Rest after what was heard could not be kept: the disk is full.
-const UNKEPT: Duration = Duration::from_secs(10);
+/// Rest after what was heard or fetched could not be kept: the disk is full.
+pub const UNKEPT: Duration = Duration::from_secs(10);
 
 /// Receives until this program ends.
 pub async fn run(shared: Shared, name: String, channel: Rc<dyn Channel>) {

@@ -26,7 +26,7 @@ impl Waiting {
         let Self { id, thread, text, files, left, .. } = self;
         let text = match files.len() + left {
             0 => text,
-            number => format!("{text}\n(files of this: {number}, not fetched, as a stop came behind it)"),
+            number => format!("{text}\n(files of this: {number}, not fetched, for what came behind it)"),
         };
         inbox::Word { text: text.trim().to_owned(), thread, ids: vec![id] }
     }

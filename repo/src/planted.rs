@@ -204,13 +204,7 @@ struct Sweep<'a> {
 impl Sweep<'_> {
     fn folder(&mut self, folder: &Folder, path: &Path, known: Option<&Tree>) -> Result<()> {
         let is_bare = is_bare_repository(folder);
-        // The owner's first, wherever the file system lists them: what comes after too much goes unseen.
-        let owners = known.iter().flat_map(|known| known.iter());
-        let owners = owners.map(|entry| OsStr::from_bytes(entry.name_bytes()).to_owned());
-        let is_owners =
-            |name: &OsStr| known.is_some_and(|known| known.get_name_bytes(name.as_bytes()).is_some());
-        let others = folder.names().into_iter().flatten().flatten().filter(|name| !is_owners(name));
-        for name in owners.chain(others) {
+        for name in folder.names().into_iter().flatten().flatten() {
             interrupt::check()?;
             self.looked += 1;
             let Some(found) = tree::look(folder, &name, path == Path::new("creature")) else { continue };
@@ -224,8 +218,9 @@ impl Sweep<'_> {
                 (Found::Folder, Ok(inner)) => {
                     let tool =
                         tool.or_else(|| (below.is_none() && is_bare_repository(&inner)).then_some("git"));
-                    // Nobody looks into what is too deep or too much, and git would: it goes as a whole.
-                    let unseen = inner.is_deep() || self.looked > KEPT_ENTRIES;
+                    // Nobody looks into what is too deep or too much, and git would: it goes as a whole. What HEAD has is
+                    // never too much, wherever the file system lists it.
+                    let unseen = inner.is_deep() || (below.is_none() && self.looked > KEPT_ENTRIES);
                     match tool.filter(|_| below.is_none()).or(unseen.then_some("git")) {
                         Some(tool) => self.take(folder, &name, path, tool, entry.as_ref()),
                         None => self.folder(&inner, &path, below.as_ref())?,

@@ -27,14 +27,28 @@ fn a_stop_is_heard_while_a_file_is_fetched_and_stands_behind_its_word() {
     home.say("telegram", "stop");
     home.until("all three", |home| (home.words().len() == 3).then_some(()));
     let words = home.words();
-    assert_eq!(words[0], "post this\n(files of this: 1, not fetched, as a stop came behind it)");
+    assert_eq!(words[0], "post this\n(files of this: 1, not fetched, for what came behind it)");
     assert_eq!(words[1..], ["and that", "stop"]);
+    home.until_sent("telegram", "I did not wait for the files of this");
     home.say("telegram", "go on");
     home.until_word("go on");
     comes(&home);
     say_with_file(&mut home, "another");
     assert!(home.until_word("another")["text"].as_str().unwrap().contains("(a file of 6 bytes: "));
     assert_eq!(beginnings(&home), ["post this", "and that", "stop", "go on", "another"]);
+}
+
+#[test]
+fn a_flood_behind_a_file_keeps_its_order_and_waits_for_it_no_longer() {
+    let mut home = Home::paired(&["telegram"]);
+    say_with_file(&mut home, "look");
+    let said: Vec<String> = (0..450).map(|nth| format!("word {nth:04}")).collect();
+    said.iter().for_each(|word| _ = home.say("telegram", word));
+    home.until_acknowledged("telegram");
+    let words = home.words().join("\n");
+    let places: Vec<usize> = said.iter().map(|word| words.find(word).unwrap()).collect();
+    assert!(words.starts_with("look\n(files of this: 1, not fetched") && places.is_sorted(), "{words}");
+    assert_eq!(words.matches("word ").count(), said.len());
 }
 
 #[test]

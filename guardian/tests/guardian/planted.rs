@@ -223,9 +223,9 @@ const SHAPES: [(&str, &str, &str); 7] = [
     ),
     (
         "behind more files than anybody looks at",
-        "mkdir self/many; cd self/many; seq 260000 | xargs touch; cd ../..; \
-        for n in $(seq 9); do repository self/r$n; repository self/many/r$n; done;",
-        "cd self/many/r5 || cd self/r5",
+        "mkdir self/drafts/many; cd self/drafts/many; seq 260000 | xargs touch; cd ../../..; \
+        for n in $(seq 9); do repository self/r$n; repository self/drafts/many/r$n; done;",
+        "cd self/drafts/many/r5 || cd self/r5",
     ),
 ];
 
@@ -241,7 +241,7 @@ fn no_shape_of_a_repository_runs_anything_by_the_owners_git() {
 
 fn runs_nothing(shape: &str, plants: &str, stands: &str) {
     // In memory, where there is some: hundreds of thousands of files cost a disk a minute. Found there, where the newest comes
-    // first in a folder: the owner's own papers were moved aside with what nobody looked at.
+    // first in a folder: folders that HEAD has were moved aside with what nobody looked at.
     let memory = Path::new("/dev/shm");
     let place = if tempfile::tempdir_in(memory).is_ok() { memory.to_owned() } else { std::env::temp_dir() };
     let life = format!(
@@ -253,8 +253,8 @@ fn runs_nothing(shape: &str, plants: &str, stands: &str) {
          chmod +x self/run; {plants} touch .self/workspace/planted; }}; think alive; live"
     );
     let house = House::new_in(&place, &life);
-    fs::create_dir_all(house.path("self/drafts")).unwrap();
-    house.write("self/drafts/.gitkeep", "");
+    let owners = ["self/a/.gitkeep", "self/drafts/.gitkeep", "self/z/.gitkeep"];
+    owners.iter().for_each(|path| house.write(path, ""));
     house.commit("drafts");
     let guardian = house.start();
     house.until_within(std::time::Duration::from_secs(180), "a blessing", || {
@@ -271,11 +271,13 @@ fn runs_nothing(shape: &str, plants: &str, stands: &str) {
     at_root(
         &house,
         &format!(
-            "({stands}; git status); test -e self/many || {{ git add -A; git commit -qm mine; git status; }}"
+            "({stands}; git status); test -e self/drafts/many || {{ git add -A; git commit -qm mine; git status; }}"
         ),
     );
     assert!(!house.path("self/ran").exists(), "{shape}: {}", house.read("../guardian.log"));
-    assert!(house.path("self/drafts/.gitkeep").is_file(), "{shape}: {}", house.read("../guardian.log"));
+    for path in owners {
+        assert!(house.path(path).is_file(), "{shape}: {path}: {}", house.read("../guardian.log"));
+    }
 }
 
 /// Found: made executable, or a folder put in its place, the owner's file was gone after the stop.
