@@ -23,7 +23,7 @@ const SAID_CHARS: usize = 200;
 /// Ids of words in the inbox that are known beside those of the state.
 const MOST_IDS: usize = 50_000;
 /// Most words that wait for files, or behind such; one more, and none of them is waited for.
-const MOST_WAITING: usize = 200;
+pub const MOST_WAITING: usize = 200;
 /// Time within which many words after many are a flood: the creature would pass lines over.
 const FLOOD_MS: u64 = 10_000;
 /// Words that a late stop has at most.
@@ -304,7 +304,7 @@ fn push(
     if word.files.is_empty() && !line.state.is_held(&thread) {
         words.push(inbox::Word { text, thread, ids: vec![place.id.clone()] });
     } else {
-        let (files, left) = Waiting::bounded(word.files.clone());
+        let (files, left) = Waiting::bounded(&word.files);
         let (id, message, chat) = (place.id.clone(), word.message.clone(), place.chat.clone());
         line.state.waiting.push_back(Waiting { id, message, thread, chat, text, files, left });
         line.fetches.notify_one();

@@ -2,9 +2,12 @@
 
 use crate::channel::{Attached, Chat};
 use crate::inbox;
-use crate::received::MOST_FILES;
+use crate::received::{MOST_FILES, harmless};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashSet, VecDeque};
+
+/// Most bytes of a file's place, of which each platform needs a tenth: the state has to be read back.
+const PLACE_BYTES: usize = 2 << 10;
 
 /// A word that waits for its files, or behind such a word.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,10 +35,14 @@ impl Waiting {
     }
 
     /// As many files as are taken, and how many are left where they are.
-    pub fn bounded(mut files: Vec<Attached>) -> (Vec<Attached>, usize) {
-        let left = files.len().saturating_sub(MOST_FILES);
-        files.truncate(MOST_FILES);
-        (files, left)
+    pub fn bounded(files: &[Attached]) -> (Vec<Attached>, usize) {
+        let fit = files.iter().filter(|file| file.place.to_string().len() <= PLACE_BYTES);
+        let taken: Vec<Attached> = fit
+            .take(MOST_FILES)
+            .map(|file| Attached { name: harmless(&file.name), ..file.clone() })
+            .collect();
+        let left = files.len() - taken.len();
+        (taken, left)
     }
 }
 

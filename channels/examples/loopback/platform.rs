@@ -230,12 +230,18 @@ impl Channel for Loopback {
 
     async fn fetch(&self, file: &Attached, most: u64) -> Result<Vec<u8>, Trouble> {
         self.fails("fetch")?;
+        // As platforms do, it names a file and keeps what is in it.
+        let said = self.said();
+        let of = said.iter().find(|line| text(line, "id") == text(&file.place, "id"));
+        let nth = usize::try_from(field::<u64>(&file.place, "nth")).unwrap_or_default();
+        let held = of.and_then(|line| field::<&[Value]>(line, "files").get(nth));
+        let held = held.ok_or_else(|| Trouble::Refused("there is no such file".into()))?;
         // A file that comes when another one lies in the folder.
-        let until = text(&file.place, "until");
+        let until = text(held, "until");
         while !until.is_empty() && !self.folder.join(until).exists() {
             tokio::time::sleep(LOOK).await;
         }
-        let bytes = text(&file.place, "text").as_bytes().to_vec();
+        let bytes = text(held, "text").as_bytes().to_vec();
         if bytes.len() as u64 > most { Err(Trouble::Refused("it is too large".into())) } else { Ok(bytes) }
     }
 }
@@ -243,10 +249,10 @@ impl Channel for Loopback {
 /// A happening, of the line that tells it.
 fn heard(line: &Value) -> Option<Heard> {
     let said = |name: &str| text(line, name).to_owned();
-    let files = field::<&[Value]>(line, "files").iter().map(|file| Attached {
+    let files = field::<&[Value]>(line, "files").iter().enumerate().map(|(nth, file)| Attached {
         name: text(file, "name").to_owned(),
         bytes: field(file, "bytes"),
-        place: file.clone(),
+        place: json!({"id": text(line, "id"), "nth": nth}),
     });
     let message = if said("message").is_empty() { said("id") } else { said("message") };
     let word = |text: String| Word {

@@ -1,6 +1,10 @@
 //! Words with files: what else is said is heard while they are fetched, in order, over ends; a stop waits for none.
 
 use crate::home::Home;
+use channels::channel::{Attached, Chat};
+use channels::hear::MOST_WAITING;
+use channels::state::State;
+use channels::waiting::Waiting;
 use serde_json::json;
 use std::fs;
 
@@ -97,7 +101,7 @@ fn a_word_that_waits_for_its_file_outlives_ends_and_what_stood_before_it_is_not_
     let inbox = home.inbox();
     state["waiting"] = json!([{"id": inbox[1]["id"], "message": "look", "thread": "telegram-100",
         "chat": {"id": "100", "thread": null, "is_private": true}, "text": "look",
-        "files": [{"name": "plan.txt", "bytes": null, "place": {"text": "inside"}}], "left": 0}]);
+        "files": [{"name": "plan.txt", "bytes": null, "place": {"id": "telegram-m2", "nth": 0}}], "left": 0}]);
     home.write_state("telegram", &state);
     home.start();
     home.until("nothing waits", |home| {
@@ -123,10 +127,14 @@ fn a_word_taken_back_while_it_waits_for_its_file_is_never_told() {
 fn a_file_that_was_cut_off_is_fetched_when_the_platform_is_reached_again() {
     let mut home = Home::new(&["telegram"]);
     home.pair("telegram");
+    say_with_file(&mut home, "look");
+    comes(&home);
     let mut state = home.state("telegram");
+    state["cursor"] = json!({"line": 1});
+    fs::write(home.folder("telegram").join("acknowledged"), "1").unwrap();
     state["waiting"] = json!([{"id": "telegram:1", "message": "look", "thread": "telegram-100",
         "chat": {"id": "100", "thread": null, "is_private": true}, "text": "look",
-        "files": [{"name": "plan.txt", "bytes": null, "place": {"text": "inside"}}], "left": 3}]);
+        "files": [{"name": "plan.txt", "bytes": null, "place": {"id": "telegram-m1", "nth": 0}}], "left": 3}]);
     home.write_state("telegram", &state);
     home.trouble("telegram", json!({"op": "connect", "kind": "away", "why": "no network"}));
     home.start();
@@ -134,4 +142,24 @@ fn a_file_that_was_cut_off_is_fetched_when_the_platform_is_reached_again() {
     let word = home.until_word("look");
     let text = word["text"].as_str().unwrap();
     assert!(text.contains("(a file of 6 bytes: ") && text.contains("and 3 more"), "{text}");
+}
+
+#[test]
+fn as_many_words_as_wait_at_their_worst_are_read_back() {
+    let home = Home::new(&["telegram"]);
+    let file = |place: usize| Attached {
+        name: "\u{1f600}".repeat(100_000),
+        bytes: Some(1),
+        place: json!("x".repeat(place)),
+    };
+    let (files, left) =
+        Waiting::bounded(&[vec![file(2_000); 20], vec![file(100_000)], vec![file(2_000)]].concat());
+    assert_eq!((files.len(), left), (10, 12));
+    let id = "\"".repeat(200);
+    let chat = Chat { id: id.clone(), thread: Some(id.clone()), is_private: true };
+    let text = "\u{1f600}".repeat(8_000);
+    let word = Waiting { id: id.clone(), message: id.clone(), thread: id, chat, text, files, left };
+    let state = State { waiting: vec![word; MOST_WAITING].into(), ..State::default() };
+    state.save(&home.house, "telegram").unwrap();
+    assert_eq!(State::load(&home.house, "telegram").unwrap(), state);
 }
